@@ -201,6 +201,9 @@ describe('the way to the database', () => {
     const waiting = kv.commit(step)
     await Promise.resolve()
     proxy.open()
+    // What the first statement was waited for is over, and then what this one is.
+    giveUp()
+    await Promise.resolve()
     giveUp()
     expect(await waiting).toBe(true)
     expect(await valueOf(kv, ['n'])).toBe('2')
@@ -213,7 +216,7 @@ describe('the way to the database', () => {
 function hurried(): Clock {
   let time = 0
   return {
-    now: () => (time += 1000),
+    now: () => (time += 500),
     sleep: (ms, signal) =>
       ms < 1000
         ? Promise.resolve()

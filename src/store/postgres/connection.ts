@@ -3,7 +3,7 @@
 import type { Random } from '../../lib/random.ts'
 import { assertUsable, s3Bucket } from '../bucket.ts'
 import { ChunkObjects } from './chunk-objects.ts'
-import { Database, type DatabaseOptions, refused } from './database.ts'
+import { Database, type DatabaseOptions, openSql, refused, type SqlClient } from './database.ts'
 import { bringUpToDate, SCHEMA, type Schema } from './schema.ts'
 import { Waker } from './waker.ts'
 
@@ -17,12 +17,13 @@ export interface PostgresOptions extends Omit<DatabaseOptions, 'connections'> {
 }
 
 export interface Connection {
-  readonly url: string
   readonly schema: Schema
   readonly node: string
   /** These are separate connections: on shared ones a read would wait behind a commit that waits for its locks. */
   readonly reading: Database
   readonly writing: Database
+  /** A connection of its own. */
+  listener(): SqlClient
   /** null: all bars are in the database. */
   readonly objects: ChunkObjects | null
   /** Names a write, so that it is done once however often it is sent. */
@@ -60,7 +61,7 @@ export async function connect({
   }
   const waker = new Waker(writing, schema, options.clock)
   return {
-    url: options.url,
+    listener: () => (options.open ?? openSql)(options.url, { max: 1 }),
     schema,
     node,
     reading,

@@ -12,8 +12,22 @@ import { DataRefused } from '../data-refused.ts'
 import { storageFull } from '../memory.ts'
 import { away, Silence } from './silence.ts'
 
+/** What is asked of Bun's client, so that there may be another in its place. */
+export interface SqlClient {
+  unsafe(text: string, values?: unknown[]): PromiseLike<unknown>
+  /** One transaction; `options` are those of SQL's BEGIN. */
+  begin<T>(options: string, work: (tx: Pick<SqlClient, 'unsafe'>) => Promise<T>): Promise<T>
+  listen(channel: string, told: () => void, again: () => void): PromiseLike<unknown>
+  /** `timeout`: for how many seconds what is under way may go on. */
+  close(options: { readonly timeout: number }): Promise<void>
+}
+/** `max`: the most connections. */
+export type OpenSql = (url: string, options: { readonly max: number }) => SqlClient
+
 export interface DatabaseOptions {
   readonly url: string
+  /** Absent: Bun's client. */
+  readonly open?: OpenSql
   readonly clock: Clock
   /** The most connections. */
   readonly connections: number
@@ -38,6 +52,8 @@ const FIRST_PAUSE_MS = 25
 const PAUSE_MS = 500
 const CONNECT_SECONDS = 5
 
+export const openSql: OpenSql = (url, { max }) => new SQL(url, { max, connectionTimeout: CONNECT_SECONDS })
+
 /**
  * Values of SQLSTATE: a lost connection, a server that starts or stops, one of its limits of time, a standby, a transaction
  * that lost to another.
@@ -47,8 +63,11 @@ const AGAIN = /^(?:08|57P0[1235]$|57014$|25P0[34]$|25006$|53300$|40001$|40P01$|5
 export class Database {
   readonly silence: Silence
   readonly #options: DatabaseOptions
-  #sql: SQL
-  #isClosed = false
+  #sql: SqlClient
+  readonly #closed = new AbortController()
+  /** When each statement under way was sent, the oldest first. */
+  readonly #sentAt = new Map<object, number>()
+  #isWatched = false
   #retries = 0
   /** Why the last statement was given up; null: it was answered. */
   #awayFor: unknown = null
@@ -84,23 +103,23 @@ export class Database {
   /** Several statements without parameters, which change the database together or not at all. */
   async script(text: string): Promise<void> {
     try {
-      await this.#sql.begin((tx) => tx.unsafe(text))
+      await this.#sql.begin('isolation level read committed', async (tx) => tx.unsafe(text))
     } catch (error) {
       throw isPassing(error) ? away(error) : meant(error)
     }
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closed.abort()
     await this.#sql.close({ timeout: 5 })
   }
 
-  #pool(): SQL {
-    const { url, connections } = this.#options
-    return new SQL(url, { max: connections, connectionTimeout: CONNECT_SECONDS })
+  #pool(): SqlClient {
+    const { url, connections, open = openSql } = this.#options
+    return open(url, { max: connections })
   }
 
-  async #patiently<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
+  async #patiently<T>(ask: (sql: SqlClient) => Promise<T>): Promise<T> {
     const { patienceMs = PATIENCE_MS } = this.#options
     if (this.#awayFor === null)
       return this.#hasAnswered
@@ -117,7 +136,7 @@ export class Database {
     }
   }
 
-  async #untilAway<T>(ask: (sql: SQL) => Promise<T>, patienceMs: number, triesLeast = 1): Promise<T> {
+  async #untilAway<T>(ask: (sql: SqlClient) => Promise<T>, patienceMs: number, triesLeast = 1): Promise<T> {
     const { clock } = this.#options
     const until = clock.now() + patienceMs
     for (let pause = FIRST_PAUSE_MS, tries = 1; ; pause = Math.min(PAUSE_MS, pause * 2), tries++) {
@@ -130,7 +149,7 @@ export class Database {
         return answer
       } catch (error) {
         if (!isPassing(error) || isBeaten(error)) this.silence.answered()
-        if (!isPassing(error) || this.#isClosed) throw meant(error)
+        if (!isPassing(error) || this.#closed.signal.aborted) throw meant(error)
         // While a machine stands still its clock goes on, and nothing was tried in that time.
         if (clock.now() + pause > until && tries >= triesLeast) {
           if (!isBeaten(error)) this.#awayFor = error
@@ -142,25 +161,42 @@ export class Database {
     }
   }
 
-  async #unlessSilent<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
-    const sql = this.#sql
-    const answered = new AbortController()
-    const silence = this.#options.clock.sleep(SILENCE_MS, answered.signal).then(() => {
-      if (answered.signal.aborted || this.#sql !== sql) return
+  async #unlessSilent<T>(ask: (sql: SqlClient) => Promise<T>): Promise<T> {
+    const statement = {}
+    this.#sentAt.set(statement, this.#options.clock.now())
+    if (!this.#isWatched) void this.#watch()
+    try {
+      return await ask(this.#sql)
+    } finally {
+      this.#sentAt.delete(statement)
+    }
+  }
+
+  /** While a statement is under way; one timer for all of them, since a server sends dozens a second. */
+  async #watch(): Promise<void> {
+    const { clock } = this.#options
+    this.#isWatched = true
+    for (;;) {
+      const [oldest] = this.#sentAt
+      if (!oldest || this.#closed.signal.aborted) break
+      const [statement, sentAt] = oldest
+      await clock.sleep(Math.max(0, sentAt + SILENCE_MS - clock.now()), this.#closed.signal)
+      if (!this.#sentAt.has(statement)) continue
+      const sql = this.#sql
       this.#sql = this.#pool()
+      this.#sentAt.clear()
       // Statements that wait for an answer on the old pool fail here, and are sent again on the new one.
       void sql.close({ timeout: 0 })
-    })
-    try {
-      return await ask(sql)
-    } finally {
-      answered.abort()
-      await silence
     }
+    this.#isWatched = false
   }
 }
 
-async function rowsOf<Row>(sql: SQL, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+async function rowsOf<Row>(
+  sql: Pick<SqlClient, 'unsafe'>,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   return (await sql.unsafe(text, [...values])) as Row[]
 }
 

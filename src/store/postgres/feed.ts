@@ -8,13 +8,13 @@
 // Rows are kept until every node that is alive has read them. One that was away for longer is told that it has missed some.
 
 import { Listeners } from '../../lib/listeners.ts'
-import { SQL } from 'bun'
 import type { Clock } from '../../lib/clock.ts'
 import { createLoop } from '../../lib/loop.ts'
 import type { Log } from '../../lib/log.ts'
 import { decodeKey } from '../key.ts'
 import type { Key } from '../kv.ts'
 import type { Connection } from './connection.ts'
+import type { SqlClient } from './database.ts'
 import { channelOf } from './waker.ts'
 
 export interface FeedChange {
@@ -161,8 +161,8 @@ export class ChangeFeed {
   }
 
   /** Where nothing can be listened to, polling finds the rows. */
-  async #listen(wake: () => void): Promise<SQL | null> {
-    const sql = new SQL(this.#connection.url, { max: 1 })
+  async #listen(wake: () => void): Promise<SqlClient | null> {
+    const sql = this.#connection.listener()
     try {
       await sql.listen(channelOf(this.#connection.schema), wake, wake)
       return sql
