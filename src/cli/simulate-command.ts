@@ -1,4 +1,4 @@
-// `chartroom simulate`: a whole server in a world that comes out of a seed, and whether it keeps what it promises there.
+// `chartroom simulate`: whole servers in a world that comes out of a seed, and whether they keep what they promise there.
 
 import { CHECKS } from '../simulation/history.ts'
 import { shrink } from '../simulation/shrink.ts'
@@ -10,6 +10,7 @@ const FLAGS = {
   hours: { type: 'string' },
   worlds: { type: 'string' },
   users: { type: 'string' },
+  servers: { type: 'string' },
   faults: { type: 'string' },
   trace: { type: 'boolean' },
 } as const
@@ -19,14 +20,15 @@ const rows = (table: Readonly<Record<string, string>>) =>
 
 export const simulateCommand: Command = {
   name: 'simulate',
-  usage: '[--seed N] [--hours H] [--worlds N] [--users N] [--faults LIST] [--trace]',
-  summary: 'Run a server in a simulated world with faults, and check what it promises. Nothing is stored.',
+  usage: '[--seed N] [--hours H] [--worlds N] [--users N] [--servers N] [--faults LIST] [--trace]',
+  summary: 'Run servers in a simulated world with faults, and check what they promise. Nothing is stored.',
   help: () =>
     [
       '  --seed     Which world: the same seed is the same run, to the line (default: another one each time)',
       '  --hours    How many hours of the simulated time people and faults last (default 24)',
       '  --worlds   How many worlds, of this seed and those after it (default 1); each is run twice, and must be the same',
       '  --users    How many people use it (default 4)',
+      '  --servers  How many servers: one keeps its own data, several share a database (default 1)',
       `  --faults   Which faults there are, separated by commas, or none (default all)`,
       '  --trace    Show what happened, in at most 200 lines, also where nothing was found',
       '',
@@ -42,6 +44,7 @@ export const simulateCommand: Command = {
     const options = {
       hours: wholeOf(flags.hours ?? '24', '--hours', 1, 10_000),
       users: wholeOf(flags.users ?? '4', '--users', 1, 100),
+      servers: wholeOf(flags.servers ?? '1', '--servers', 1, 9),
       faults: faultsOf(flags.faults),
     }
     for (let seed = first; seed < first + worlds; seed++)
@@ -81,8 +84,8 @@ async function isFine(
   return false
 }
 
-const commandOf = ({ seed, hours, users, faults }: SimulationOptions) =>
-  `chartroom simulate --seed ${seed} --hours ${hours} --users ${users} --faults ${faults.join(',') || 'none'}`
+const commandOf = ({ seed, hours, users, servers, faults }: SimulationOptions) =>
+  `chartroom simulate --seed ${seed} --hours ${hours} --users ${users} --servers ${servers} --faults ${faults.join(',') || 'none'}`
 
 const seedOf = ({ random }: CommandContext) => Buffer.from(random.bytes(4)).readUInt32LE()
 

@@ -14,6 +14,7 @@ export const CHECKS = {
   private: 'Nobody sees what is another’s',
   revoked: 'A session that was ended opens nothing',
   counted: 'A counter is what it counts, and never below zero',
+  exclusive: 'The work of a shard is one server’s at a time',
   settled: 'When the faults have stopped, everything pending comes to its end',
   answered: 'A server does not answer that it is at fault itself',
 } as const

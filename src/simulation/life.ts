@@ -23,6 +23,8 @@ export class Life {
   readonly startedAt: number
   /** When and how it ended; null while it lasts. */
   end: { readonly at: number; readonly isCrash: boolean } | null = null
+  /** Until then it stands still: nothing reaches it, and nothing in it goes on. */
+  standsUntil = 0
   readonly #skew: Skew
   readonly #ended = Promise.withResolvers<void>()
   /** Asks it to stop, as SIGTERM does. */
@@ -58,10 +60,19 @@ export class Life {
     return new Promise((resolve, reject) => {
       if (this.isOver) return
       work().then(
-        (value) => !this.isOver && resolve(value),
-        (error: unknown) => !this.isOver && reject(error instanceof Error ? error : new Error(String(error))),
+        (value) => this.reach(() => resolve(value)),
+        (error: unknown) =>
+          this.reach(() => reject(error instanceof Error ? error : new Error(String(error)))),
       )
     })
+  }
+
+  /** Lets something come into it, as soon as it can; never once it is over. */
+  reach(work: () => void): void {
+    if (this.isOver) return
+    const stillMs = this.standsUntil - this.timeline.now
+    if (stillMs > 0) this.timeline.after(stillMs, () => this.reach(work))
+    else work()
   }
 
   /** Something that takes `ms` to reach where it is done, and `backMs` for its answer. */
@@ -84,20 +95,17 @@ export class Life {
     const random = seededRandom(timeline.random.below(2 ** 31))
     const since = timeline.now
     const sleep = (ms: number, signal?: AbortSignal) =>
-      this.whileAlive(
-        () =>
-          new Promise<void>((resolve) => {
-            if (signal?.aborted) return resolve()
-            const wake = () => {
-              cancel()
-              signal?.removeEventListener('abort', wake)
-              resolve()
-            }
-            // A timer never ends early, and a busy process is a little late.
-            const cancel = timeline.after(Math.max(1, ms) + timeline.random.below(2), wake)
-            signal?.addEventListener('abort', wake)
-          }),
-      )
+      new Promise<void>((resolve) => {
+        if (signal?.aborted) return resolve()
+        const wake = () => {
+          cancel()
+          signal?.removeEventListener('abort', wake)
+          this.reach(resolve)
+        }
+        // A timer never ends early, and a busy process is a little late.
+        const cancel = timeline.after(Math.max(1, ms) + timeline.random.below(2), wake)
+        signal?.addEventListener('abort', wake)
+      })
     const { drift } = this.#skew
     return {
       environment: {},
@@ -106,7 +114,7 @@ export class Life {
         now: () => Math.floor(timeline.now + this.#skew.aheadMs + (timeline.now - since) * drift),
         sleep,
       },
-      steady: { now: () => timeline.now - since, sleep },
+      steady: { now: () => (timeline.now - since) * (1 + drift), sleep },
       random: {
         bytes: (length) => Uint8Array.from({ length }, () => random.below(256)),
       },
@@ -145,11 +153,12 @@ export class Life {
   #every(work: () => void, ms: number): () => void {
     let cancel = () => {}
     const next = () => {
-      cancel = this.timeline.after(ms, () => {
-        if (this.isOver) return
-        next()
-        work()
-      })
+      cancel = this.timeline.after(ms, () =>
+        this.reach(() => {
+          next()
+          work()
+        }),
+      )
     }
     next()
     return () => cancel()
@@ -159,10 +168,7 @@ export class Life {
   #worker(): WorkerThread {
     const { timeline } = this
     let isEnded = false
-    const later = (work: () => void) =>
-      timeline.after(1, () => {
-        if (!isEnded && !this.isOver) work()
-      })
+    const later = (work: () => void) => timeline.after(1, () => this.reach(() => !isEnded && work()))
     const thread: WorkerThread = {
       onmessage: null,
       onerror: null,
@@ -192,7 +198,7 @@ export class Life {
       onerror: null,
       postMessage: (message) => {
         const data = structuredClone(message)
-        timeline.after(1, () => !this.isOver && hear(data))
+        timeline.after(1, () => this.reach(() => hear(data)))
       },
       terminate: () => {},
     }

@@ -180,6 +180,8 @@ export class Person {
   async #look(doc: Doc): Promise<void> {
     const answer = await this.#call('GET', pathOf(doc))
     const { as, field } = KINDS.find(({ path }) => path === doc.path)!
+    // While the database is away, what it said before is shown, and said to be old.
+    if (answer?.isOld === true) return
     if (answer?.status === 200) this.#history.read(doc, String(answer.json[as][field]))
     else if (answer?.status === 404) this.#history.read(doc, null)
   }
@@ -216,7 +218,7 @@ export class Person {
     if (cookie === undefined) return
     const server = this.#server()
     const answer = await server.call('GET', '/api/platform/watchlists', { cookie })
-    if (answer && answer.status < 300)
+    if (answer && answer.status < 300 && !answer.isOld)
       this.#history.found(
         'revoked',
         `a session of ${this.email} that was ended is answered by ${server.name}`,

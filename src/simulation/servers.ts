@@ -1,25 +1,21 @@
 // Servers as clients and faults see them: they start, are killed, stop, and answer requests while they live.
 
-import type { ServerStore } from '../server/server-store.ts'
+import type { Fleet } from '../store/postgres/fleet.ts'
 import { readConfig, type Config } from '../server/config.ts'
 import { serveFrom, type App } from '../server/serve.ts'
 import { DEFAULT_RATES } from '../http/limits.ts'
+import type { Keeping } from './keeping.ts'
 import { Life, type Skew } from './life.ts'
 import type { Receivers } from './receivers.ts'
 import type { Timeline } from './timeline.ts'
-
-/** What keeps the data of servers, and outlives them. */
-export interface Keeping {
-  open(life: Life): Promise<ServerStore>
-  /** The life has ended without a chance to say so. */
-  crashed(life: Life): Promise<void>
-}
 
 export interface Answer {
   readonly status: number
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
   readonly cookie: string | null
+  /** It is what the database said before it was away. */
+  readonly isOld: boolean
 }
 
 interface Call {
@@ -57,6 +53,8 @@ export class Server {
   readonly #timeline: Timeline
   readonly #keeping: Keeping
   readonly #receivers: Receivers
+  /** null: it is alone, or not up yet. */
+  fleet: Fleet | null = null
   #app: App | null = null
   /** Requests under way. */
   readonly #answering = new Set<Promise<unknown>>()
@@ -85,6 +83,7 @@ export class Server {
       })
       await life.ended
       this.#app = null
+      this.fleet = null
       this.#answering.clear()
       if (life.end?.isCrash === true) await this.#keeping.crashed(life)
       await this.#timeline.pause(this.#timeline.between(100, AWAY_MS))
@@ -93,8 +92,9 @@ export class Server {
 
   async #live(life: Life): Promise<void> {
     const timeline = this.#timeline
-    const store = await life.whileAlive(() => this.#keeping.open(life))
     const world = life.world(this.#receivers.networkOf(life))
+    const store = await life.whileAlive(() => this.#keeping.open(life, world))
+    this.fleet = store.fleet
     await serveFrom(
       store,
       world,
@@ -127,6 +127,10 @@ export class Server {
     this.life?.finish(true)
   }
 
+  standStill(ms: number): void {
+    if (this.life) this.life.standsUntil = this.#timeline.now + ms
+  }
+
   stop(): void {
     this.#timeline.tell(this.name, 'is asked to stop')
     this.life?.stop()
@@ -142,6 +146,7 @@ export class Server {
     const { life } = this
     const app = this.#app
     if (!app || !life || life.isOver || this.isCutOff) return null
+    await timeline.pause(life.standsUntil - timeline.now)
     const raw = typeof body === 'string'
     const request = new Request(`http://localhost${path}`, {
       method,
@@ -157,6 +162,7 @@ export class Server {
       return {
         status: response.status,
         json: text.startsWith('{') ? JSON.parse(text) : null,
+        isOld: response.headers.has('age'),
         cookie: /^[^;]+/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? null,
       }
     })

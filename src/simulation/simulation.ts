@@ -1,12 +1,12 @@
-// A whole server in a world that comes out of a seed: its users, its bars, its faults, and checks of what it promises. The
+// Whole servers in a world that comes out of a seed: their users, bars and faults, and checks of what they promise. The
 // same seed and options make the same run, to the line.
 
-import { migrate } from '../store/migrate.ts'
-import { Disk } from './disk.ts'
+import { SHARDS } from '../lib/shards.ts'
 import { History, type Finding } from './history.ts'
+import { aloneOnDisk, type Keeping, STORE_FAULTS, togetherOnPostgres } from './keeping.ts'
 import { feedBars, Person } from './people.ts'
 import { Receivers } from './receivers.ts'
-import { Server, type Keeping } from './servers.ts'
+import { Server } from './servers.ts'
 import { EPOCH, Timeline } from './timeline.ts'
 
 export interface SimulationOptions {
@@ -14,6 +14,8 @@ export interface SimulationOptions {
   /** For how long there are users and faults, in hours of the simulated time. */
   readonly hours: number
   readonly users: number
+  /** One has a disk of its own, several share a database. */
+  readonly servers: number
   /** Which faults there are. */
   readonly faults: readonly Fault[]
 }
@@ -30,45 +32,47 @@ const HOUR = 3_600_000
 const CHECK_MS = HOUR
 /** Whatever is pending when the faults have stopped has come to its end after this. */
 const SETTLING_MS = 26 * HOUR
+const SETTLING_STEP_MS = HOUR / 4
 
 export const FAULTS = {
   kill: 'a server is killed',
   stop: 'a server is asked to stop, and started again',
-  cut: 'nothing that clients send or are sent arrives',
-  full: 'the disk is full',
-  broken: 'some writes fail',
-  slow: 'flushes take up to two seconds',
+  freeze: 'a server stands still for up to 20 seconds',
+  cut: 'nothing that clients of a server send or are sent arrives',
   receivers: 'receivers are late, refuse, or are not heard',
   clock: 'the clock of a server is set',
+  ...STORE_FAULTS,
 } as const
 export type Fault = keyof typeof FAULTS
 export const ALL_FAULTS = Object.keys(FAULTS) as Fault[]
 
-export async function simulate({ seed, hours, users, faults }: SimulationOptions): Promise<Outcome> {
+export async function simulate(options: SimulationOptions): Promise<Outcome> {
+  const { seed, hours, users, faults } = options
   const timeline = new Timeline(seed)
   const history = new History(timeline)
   const receivers = new Receivers(timeline, history)
-  const disk = new Disk(timeline)
-  await disk.prepare()
-  const server = new Server('server-1', timeline, aloneOn(disk, timeline), receivers, {
-    aheadMs: 0,
-    drift: faults.includes('clock') ? 1e-5 * (timeline.random.uniform() - 0.5) : 0,
+  const keeping = options.servers === 1 ? await aloneOnDisk(timeline) : togetherOnPostgres(timeline)
+  const servers = Array.from({ length: options.servers }, (_, i) => {
+    const drift = faults.includes('clock') ? 1e-5 * (timeline.random.uniform() - 0.5) : 0
+    return new Server(`server-${i + 1}`, timeline, keeping, receivers, { aheadMs: 0, drift })
   })
-  void server.keepUp()
-  const people = Array.from({ length: users }, (_, i) => new Person(i + 1, timeline, history, [server]))
+  for (const server of servers) void server.keepUp()
+  const people = Array.from({ length: users }, (_, i) => new Person(i + 1, timeline, history, servers))
   const [owner] = people
   const end = EPOCH + hours * HOUR
   const isOver = () => timeline.now >= end
-  // The first who signs up owns the server, and what the owner feeds is everybody's.
+  // The first who signs up owns the servers, and what the owner feeds is everybody's.
   void (async () => {
     await owner?.arrive()
     if (owner) void feedBars(owner, timeline, history, isOver)
     for (const person of people) void person.live()
   })()
-  const world: Faulty = { server, disk, receivers, history, timeline }
+  const world: Faulty = { servers, keeping, receivers, history, timeline }
   if (faults.length > 0) void haveFaults(world, faults, isOver)
-  for (let at = EPOCH + CHECK_MS; at <= end && history.findings.length === 0; at += CHECK_MS) {
-    await timeline.run(Math.min(at, end), () => history.findings.length > 0)
+  if (servers.length > 1) void watchShards(world)
+  for (let at = EPOCH; at < end && history.findings.length === 0;) {
+    at = Math.min(at + CHECK_MS, end)
+    await timeline.run(at, () => history.findings.length > 0)
     await check(world, false)
   }
   if (history.findings.length === 0) await settle(world, people)
@@ -82,52 +86,31 @@ export async function simulate({ seed, hours, users, faults }: SimulationOptions
 }
 
 interface Faulty {
-  readonly server: Server
-  readonly disk: Disk
+  readonly servers: readonly Server[]
+  readonly keeping: Keeping
   readonly receivers: Receivers
   readonly history: History
   readonly timeline: Timeline
 }
 
-function aloneOn(disk: Disk, timeline: Timeline): Keeping {
-  return {
-    async open(life) {
-      const kv = disk.kvOf(life)
-      await migrate(kv)
-      return {
-        kv,
-        bars: disk.barsOf(life),
-        pages: null,
-        lost: new Promise(() => {}),
-        feed: null,
-        fleet: null,
-        lastKnown: null,
-        close: async () => {},
-      }
-    },
-    async crashed(life) {
-      const lost = await disk.crash()
-      timeline.tell(life.name, `${lost} commits were not flushed`)
-    },
-  }
-}
-
 async function haveFaults(world: Faulty, faults: readonly Fault[], isOver: () => boolean): Promise<void> {
-  const { timeline } = world
+  const { timeline, keeping } = world
+  const possible = faults.filter((fault) => !(fault in STORE_FAULTS) || fault in keeping.faults)
+  if (possible.length === 0) return
   for (;;) {
     await timeline.pause(timeline.between(10_000, HOUR / 2))
     if (isOver()) return
-    await haveFault(world, timeline.pick(faults))
+    await haveFault(world, timeline.pick(possible))
   }
 }
 
 async function haveFault(
-  { server, disk, receivers, history, timeline }: Faulty,
+  { servers, keeping, receivers, history, timeline }: Faulty,
   fault: Fault,
 ): Promise<void> {
-  const lasting = () => timeline.pause(timeline.between(1000, 600_000))
+  const server = timeline.pick(servers)
   // What ends a server does most harm while something is under way.
-  if ((fault === 'kill' || fault === 'stop') && !timeline.once(4)) {
+  if ((fault === 'kill' || fault === 'stop' || fault === 'freeze') && !timeline.once(4)) {
     await Promise.race([receivers.nextAttempt(), timeline.pause(HOUR / 4)])
     await timeline.pause(timeline.between(0, 200))
   }
@@ -138,34 +121,67 @@ async function haveFault(
     server.skew.aheadMs = timeline.between(-5000, 5000)
     return
   }
-  const isOfStore = fault === 'full' || fault === 'broken' || fault === 'slow'
-  if (isOfStore) history.storeFaults.push({ from: timeline.now, to: Infinity })
-  if (fault === 'cut') server.isCutOff = true
-  if (fault === 'full') disk.isFull = true
-  if (fault === 'broken') disk.failing = timeline.between(1, 60)
-  history.isStoreBroken = disk.failing > 0
-  if (fault === 'slow') disk.flushMs = 2000
-  if (fault === 'receivers') receivers.troubles = timeline.between(10, 100)
-  await lasting()
-  if (isOfStore) history.storeFaults.at(-1)!.to = timeline.now
-  server.isCutOff = false
-  disk.isFull = false
-  disk.failing = 0
+  // Of what a server cannot store it, or another server, may not know.
+  const span = { from: timeline.now, to: Infinity }
+  let end = () => {}
+  if (fault === 'cut') {
+    server.isCutOff = true
+    end = () => (server.isCutOff = false)
+  } else if (fault === 'receivers') {
+    receivers.troubles = timeline.between(10, 100)
+    end = () => (receivers.troubles = 0)
+  } else {
+    history.storeFaults.push(span)
+    history.isStoreBroken = fault === 'broken'
+    if (fault === 'freeze') server.standStill(timeline.between(100, 20_000))
+    else end = keeping.faults[fault]?.(server.name) ?? end
+  }
+  await timeline.pause(timeline.between(1000, fault === 'freeze' ? 20_000 : 600_000))
+  span.to = timeline.now
   history.isStoreBroken = false
-  disk.flushMs = 8
-  receivers.troubles = 0
+  end()
   timeline.tell('FAULT', 'is over')
 }
 
+const WATCH_MS = 200
+/** So long after some have changed hands everybody knows whose they are. */
+const CHANGING_MS = 60_000
+/** A server that stood still has its hands full for a moment. */
+const THAW_MS = 1000
+
+/** No two servers do the work of the same shard, as far as they can know. */
+async function watchShards({ servers, keeping, history, timeline }: Faulty): Promise<void> {
+  for (;;) {
+    await timeline.pause(WATCH_MS)
+    if (timeline.now > keeping.shardsChangedAt() + CHANGING_MS) continue
+    const able = servers.flatMap(({ name, fleet, life }) =>
+      fleet && life && !life.isOver && timeline.now > life.standsUntil + THAW_MS && !fleet.isCutOff
+        ? [{ name, held: fleet.held }]
+        : [],
+    )
+    const holders = new Map<number, string>()
+    for (const { name, held } of able)
+      for (const shard of held) {
+        const other = holders.get(shard)
+        if (other !== undefined)
+          return history.found(
+            'exclusive',
+            `${name} and ${other} both do the work of shard ${shard} of ${SHARDS}`,
+          )
+        holders.set(shard, name)
+      }
+  }
+}
+
 /** What holds at any time. */
-async function check({ disk, history }: Faulty, isLast: boolean): Promise<void> {
-  await history.checkFirings(disk.kv, isLast)
-  await history.checkCounts(disk.kv)
+async function check({ keeping, history }: Faulty, isLast: boolean): Promise<void> {
+  await history.checkFirings(keeping.kv, isLast)
+  await history.checkCounts(keeping.kv)
 }
 
 /** Nobody does anything any more, and nothing is in the way of what is pending. */
 async function settle(world: Faulty, people: readonly Person[]): Promise<void> {
-  const { timeline, history, disk } = world
+  const { timeline, history, keeping } = world
   timeline.tell('FAULT', 'there are none from here on')
   for (const person of people) person.isDone = true
   const looked = { isDone: false }
@@ -176,8 +192,8 @@ async function settle(world: Faulty, people: readonly Person[]): Promise<void> {
   const until = timeline.now + SETTLING_MS
   let pending: readonly string[] = []
   do {
-    await timeline.run(timeline.now + HOUR)
-    pending = await history.pending(disk.kv)
+    await timeline.run(timeline.now + SETTLING_STEP_MS)
+    pending = await history.pending(keeping.kv)
   } while (timeline.now < until && (!looked.isDone || pending.length > 0))
   if (!looked.isDone) history.found('settled', 'a day after the last fault, not everybody has an answer')
   for (const what of pending) history.found('settled', `a day after the last fault ${what} is still pending`)

@@ -10,7 +10,7 @@ import { isLong } from '../long.ts'
 
 setDefaultTimeout(1_800_000)
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const OPTIONS: SimulationOptions = { seed: SEED, hours: 2, users: 2, faults: ALL_FAULTS }
+const OPTIONS: SimulationOptions = { seed: SEED, hours: 2, users: 2, servers: 1, faults: ALL_FAULTS }
 
 test('what is left to do happens in the order of its times, and cancelled it does not', async () => {
   const timeline = new Timeline(1)
@@ -21,20 +21,23 @@ test('what is left to do happens in the order of its times, and cancelled it doe
   expect(seen).toEqual([10, 20, 30])
 })
 
-test(`nothing is found, and a run is the same again (seed ${SEED})`, async () => {
-  // Ten minutes of a long run are some hundred worlds.
-  const until = performance.now() + (isLong ? 600_000 : 0)
-  let seed = SEED
-  do {
-    const options = { ...OPTIONS, seed, hours: isLong ? 12 : OPTIONS.hours }
-    const outcome = await simulate(options)
-    expect({ seed, findings: outcome.findings }).toEqual({ seed, findings: [] })
-    expect((await simulate(options)).digest).toBe(outcome.digest)
-    expect(outcome.counts.calls).toBeGreaterThan(0)
-    expect(outcome.trace.length).toBeLessThanOrEqual(200)
-    seed++
-  } while (performance.now() < until)
-})
+test.each([1, 3])(
+  `nothing is found with %d servers, and a run is the same again (seed ${SEED})`,
+  async (servers) => {
+    // Ten minutes of a long run are some hundred worlds.
+    const until = performance.now() + (isLong ? 300_000 : 0)
+    let seed = SEED
+    do {
+      const options = { ...OPTIONS, seed, servers, hours: isLong ? 6 : 0.75 / servers }
+      const outcome = await simulate(options)
+      expect({ seed, findings: outcome.findings }).toEqual({ seed, findings: [] })
+      expect((await simulate(options)).digest).toBe(outcome.digest)
+      expect(outcome.counts.calls).toBeGreaterThan(0)
+      expect(outcome.trace.length).toBeLessThanOrEqual(200)
+      seed++
+    } while (performance.now() < until)
+  },
+)
 
 test('a finding is made smaller, as long as the same promise is broken', async () => {
   const broken = { ...(await simulate({ ...OPTIONS, hours: 1, users: 1, faults: [] })) }

@@ -8,7 +8,9 @@ import { AboveMax, type Key, type Kv } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { transact } from '../../src/store/transaction.ts'
+import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { rejection } from '../rejection.ts'
+import { simulatedConnection } from '../simulation/database.ts'
 import { postgresStores } from './postgres-stores.ts'
 
 const folder = mkdtempSync(`${tmpdir()}/chartroom-store-`)
@@ -24,7 +26,11 @@ const limited: readonly (readonly [string, Open])[] = [
       lmdbKv({ path: `${folder}/${opened++}`, ...(maxBytes !== undefined && { maxBytes }) }),
   ],
 ]
-const stores: typeof limited = [...limited, ['postgres', () => postgres.open()]]
+const stores: typeof limited = [
+  ...limited,
+  ['postgres', () => postgres.open()],
+  ['postgres as it is simulated', async () => postgresKv(await simulatedConnection(1))],
+]
 afterAll(async () => {
   rmSync(folder, { recursive: true })
   await postgres.stop()

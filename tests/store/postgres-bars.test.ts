@@ -4,6 +4,7 @@ import { emptyBars } from '../../src/market/bars.ts'
 import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
 import { postgresBars } from '../../src/store/postgres/postgres-bars.ts'
 import { barStoreConformance, minuteBars, rows } from '../market/bar-store.conformance.ts'
+import { simulatedConnection } from '../simulation/database.ts'
 import { postgresProxy } from './postgres-proxy.ts'
 import { postgresStores } from './postgres-stores.ts'
 
@@ -17,6 +18,11 @@ const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
 
 barStoreConformance('bars in PostgreSQL', async () => {
   const connection = await postgres.connect()
+  return { store: postgresBars(connection), close: () => connection.close() }
+})
+
+barStoreConformance('bars in PostgreSQL as it is simulated', async () => {
+  const connection = await simulatedConnection(1)
   return { store: postgresBars(connection), close: () => connection.close() }
 })
 

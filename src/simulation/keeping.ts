@@ -1,0 +1,133 @@
+// What keeps the data of servers and outlives them: the disk of one that is alone, or a database that several share. Both
+// have faults of their own.
+
+import type { ServerStore } from '../server/server-store.ts'
+import type { World } from '../server/world.ts'
+import type { Kv } from '../store/kv.ts'
+import { migrate } from '../store/migrate.ts'
+import { openServerPostgres } from '../store/postgres/open-postgres.ts'
+import { postgresKv } from '../store/postgres/postgres-kv.ts'
+import { SCHEMA } from '../store/postgres/schema.ts'
+import { Disk } from './disk.ts'
+import type { Life } from './life.ts'
+import { clientsOf, type Line, Postgres } from './postgres.ts'
+import type { Timeline } from './timeline.ts'
+
+export const STORE_FAULTS = {
+  full: 'the disk is full',
+  broken: 'some writes fail',
+  slow: 'flushes take up to two seconds',
+  line: 'a server cannot reach the database',
+  failover: 'another database takes the place of the first',
+  pause: 'the database stands still',
+} as const
+export type StoreFault = keyof typeof STORE_FAULTS
+
+export interface Keeping {
+  /** For whoever looks from outside: it is never late, nor over. */
+  readonly kv: Kv
+  /** Those that can be had: each answers what ends it. `name` is of the server that they befall, where it is one. */
+  readonly faults: Partial<Record<StoreFault, (name: string) => () => void>>
+  /** When the work of some was last given to another server. */
+  shardsChangedAt(): number
+  open(life: Life, world: World): Promise<ServerStore>
+  /** The life has ended without a chance to say so. */
+  crashed(life: Life): Promise<void>
+}
+
+export async function aloneOnDisk(timeline: Timeline): Promise<Keeping> {
+  const disk = new Disk(timeline)
+  await disk.prepare()
+  return {
+    kv: disk.kv,
+    faults: {
+      full: () => {
+        disk.isFull = true
+        return () => (disk.isFull = false)
+      },
+      broken: () => {
+        disk.failing = timeline.between(1, 60)
+        return () => (disk.failing = 0)
+      },
+      slow: () => {
+        disk.flushMs = 2000
+        return () => (disk.flushMs = 8)
+      },
+    },
+    shardsChangedAt: () => 0,
+    async open(life) {
+      const kv = disk.kvOf(life)
+      await migrate(kv)
+      return {
+        kv,
+        bars: disk.barsOf(life),
+        pages: null,
+        lost: new Promise(() => {}),
+        feed: null,
+        fleet: null,
+        lastKnown: null,
+        close: async () => {},
+      }
+    },
+    async crashed(life) {
+      const lost = await disk.crash()
+      timeline.tell(life.name, `${lost} commits were not flushed`)
+    },
+  }
+}
+
+/** As the default of `--lease-seconds`. */
+const LEASE_MS = 4000
+
+export function togetherOnPostgres(timeline: Timeline): Keeping {
+  const postgres = new Postgres(timeline)
+  const lines = new Map<string, Line>()
+  const lineOf = (name: string) => lines.getOrInsertComputed(name, () => ({ state: 'open' }))
+  const read = { query: async (text: string, values: readonly unknown[]) => postgres.look(text, values) }
+  let lives = 0
+  return {
+    kv: postgresKv({ schema: SCHEMA, reading: read } as never),
+    faults: {
+      full: () => {
+        postgres.isFull = true
+        return () => (postgres.isFull = false)
+      },
+      slow: () => {
+        postgres.flushMs = 2000
+        return () => (postgres.flushMs = 8)
+      },
+      line: (name) => {
+        const line = lineOf(name)
+        line.state = timeline.once(2) ? 'closed' : 'silent'
+        timeline.tell(name, `its line to the database is ${line.state}`)
+        return () => (line.state = 'open')
+      },
+      failover: () => {
+        timeline.tell('database', `is away for ${postgres.failOver()} ms`)
+        return () => {}
+      },
+      pause: () => {
+        const ms = timeline.between(100, 30_000)
+        timeline.tell('database', `stands still for ${ms} ms`)
+        postgres.standStill(ms)
+        return () => {}
+      },
+    },
+    shardsChangedAt: () => postgres.shardsChangedAt,
+    async open(life, { steady: clock, random }) {
+      const store = await openServerPostgres({
+        url: 'postgres://simulated',
+        open: clientsOf(postgres, life, lineOf(life.name)),
+        clock,
+        random,
+        node: `${life.name}-${++lives}`,
+        version: '0.0.0',
+        leaseMs: LEASE_MS,
+        admit: async () => {},
+        waits: (holder) => timeline.tell(life.name, `waits for ${holder}`),
+      })
+      return { ...store, pages: null }
+    },
+    crashed: async () => {},
+  }
+}
