@@ -26,7 +26,7 @@ const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
 const OTHER = seriesKey('BINANCE', 'ETHUSDT', '1m')
 
 async function world(name: string = crypto.randomUUID()) {
-  const connection = await postgres.connect(name, { bars: s3.address('market') })
+  const connection = await postgres.share(name, s3.address('market'))
   const { objects } = connection
   if (!objects) throw new Error('no bucket')
   const length = async () =>
@@ -137,7 +137,7 @@ test('whoever names no bucket or another one is refused, and so is a key that th
 test('an archive has the bars themselves, from one bucket and into another', async () => {
   const from = await world()
   await from.store.upsert(KEY, minuteBars(0, 9000))
-  const to = await postgres.connect(crypto.randomUUID(), { bars: s3.address('market', { prefix: 'copy' }) })
+  const to = await postgres.share(crypto.randomUUID(), s3.address('market', { prefix: 'copy' }))
   const [source, target] = [postgresArchive(from.connection), postgresArchive(to)]
   const [info] = await source.series()
   if (!info) throw new Error('no series')

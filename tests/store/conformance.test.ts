@@ -28,7 +28,7 @@ const limited: readonly (readonly [string, Open])[] = [
 ]
 const stores: typeof limited = [
   ...limited,
-  ['postgres', () => postgres.open()],
+  ['postgres', async () => postgresKv(await postgres.share())],
   ['postgres as it is simulated', async () => postgresKv(await simulatedConnection(1))],
 ]
 afterAll(async () => {
@@ -221,6 +221,9 @@ describe.each(stores)('%s', (_name, open) => {
     )
     expect((await kv.get(['a']))?.value).toBe('2')
     expect(await kv.get(['b'])).toBeNull()
+    // One that only looks: all must hold.
+    const stale = { key: ['b'], version }
+    expect(await kv.commit({ checks: [{ key: ['never'], version: null }, stale] })).toBe(false)
     await kv.close()
   })
 

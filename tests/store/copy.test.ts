@@ -289,7 +289,7 @@ test.each(['lmdb', 'postgres'] as const)('nothing is left of %s that was cleared
 })
 
 test('fences of leases stay where they are', async () => {
-  const connection = await postgres.connect()
+  const connection = await postgres.share()
   const source = postgresArchive(connection)
   await migrate(source.kv)
   const lease = await takeLease(connection, { work: 'w', clock: realClock, waits: () => {} })

@@ -55,7 +55,7 @@ test('every node hears of what all of them write, once, and of what a commit del
 })
 
 test('a transaction that commits after a later one is heard of all the same', async () => {
-  const connection = await postgres.connect('late')
+  const connection = await postgres.share('late')
   const kv = postgresKv(connection)
   const feed = new ChangeFeed(connection)
   const heard = followed(feed)
@@ -79,7 +79,7 @@ test('a transaction that commits after a later one is heard of all the same', as
 })
 
 test('a series that was written, with how many bars, or removed, and the facts of a symbol, are heard of', async () => {
-  const connection = await postgres.connect()
+  const connection = await postgres.share()
   const store = postgresBars(connection)
   const feed = new ChangeFeed(connection)
   const heard = followed(feed)
@@ -110,7 +110,7 @@ test('a series that was written, with how many bars, or removed, and the facts o
 })
 
 test('rows go once every node that is alive has read them, and one that was away is told so', async () => {
-  const [one, other] = await Promise.all([postgres.connect('pruned'), postgres.connect('pruned')])
+  const [one, other] = await Promise.all([postgres.share('pruned'), postgres.share('pruned')])
   const kv = postgresKv(one)
   const rows = async () => (await sql`select from pruned.changes`).length as number
   const stop = new AbortController()

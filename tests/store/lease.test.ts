@@ -21,7 +21,7 @@ const leaseMs = 3_600_000
 const write = { sets: [{ key: ['a'], value: '1' }] }
 
 test('a lease is one node at a time, and whoever lost it can write nothing more', async () => {
-  const [one, other] = await Promise.all([postgres.connect('leased'), postgres.connect('leased')])
+  const [one, other] = await Promise.all([postgres.share('leased'), postgres.share('leased')])
   const first = await takeLease(one, { work: 'w', clock: hasty, waits: () => {}, leaseMs })
   const kv = fencedKv(postgresKv(one), first)
   expect(await kv.commit(write)).toBe(true)

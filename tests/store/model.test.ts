@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Commit, Entry, Key, Kv, Sum } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
+import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { postgresStores } from './postgres-stores.ts'
 
@@ -29,7 +30,7 @@ afterAll(async () => {
 
 test.each([
   ['lmdb', 400, async () => lmdbKv({ path: folder })],
-  ['postgres', 120, () => postgres.open()],
+  ['postgres', 120, async () => postgresKv(await postgres.share())],
 ] as const)(`%s does in %i steps what memory does (SEED=${seed})`, async (_name, steps, open) => {
   const random = randomNumbers(seed)
   const stores: readonly [Kv, Kv] = [memoryKv(), await open()]

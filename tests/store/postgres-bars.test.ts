@@ -17,7 +17,7 @@ afterAll(async () => {
 const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
 
 barStoreConformance('bars in PostgreSQL', async () => {
-  const connection = await postgres.connect()
+  const connection = await postgres.share()
   return { store: postgresBars(connection), close: () => connection.close() }
 })
 
@@ -77,7 +77,7 @@ test('an answer that is lost makes no second change, and the write says what it 
 })
 
 test('an import that was cut short is swept up once nobody can be at it any more, and nothing else', async () => {
-  const connection = await postgres.connect('swept')
+  const connection = await postgres.share('swept')
   const store = postgresBars(connection)
   const chunks = async () => (await sql`select from swept.bar_chunks`).length as number
   await store.upsert(KEY, minuteBars(0, 10_000))
@@ -96,7 +96,7 @@ test('an import that was cut short is swept up once nobody can be at it any more
 
 test('bars that come at the end have a small chunk, which joins the one before it now and then', async () => {
   const schema = crypto.randomUUID()
-  const connection = await postgres.connect(schema)
+  const connection = await postgres.share(schema)
   const store = postgresBars(connection)
   const plain = memoryBars()
   const write = async (from: number, to: number, price = 100) => {

@@ -2,9 +2,12 @@
 
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Kv } from '../../src/store/kv.ts'
+import { s3Bucket } from '../../src/store/bucket.ts'
+import { ChunkObjects } from '../../src/store/postgres/chunk-objects.ts'
 import { type Connection, connect, type PostgresOptions } from '../../src/store/postgres/connection.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { bringUpToDate, type Schema } from '../../src/store/postgres/schema.ts'
+import { Waker } from '../../src/store/postgres/waker.ts'
 import { testPostgres } from './postgres-server.ts'
 
 /** The machine's: what is waited for here is another process. */
@@ -25,8 +28,11 @@ export interface PostgresStores {
   /** To a store that is empty, or as another node to the one of that name. */
   connect(name?: string, options?: Partial<PostgresOptions>): Promise<Connection>
   open(name?: string, options?: Partial<PostgresOptions>): Promise<Kv>
-  /** To a store that is empty, by connections that all of them share: there may be hundreds. */
-  share(): Promise<Connection>
+  /**
+   * As `connect`, by connections that all who share have together, since each takes PostgreSQL 40 ms of a processor. For what
+   * does not ask how several of them meet.
+   */
+  share(name?: string, bars?: string): Promise<Connection>
   stop(): Promise<void>
 }
 
@@ -49,11 +55,21 @@ export async function postgresStores(): Promise<PostgresStores> {
         ...options,
       })
     },
-    async share() {
-      const first = await (shared ??= stores.connect())
-      const schema: Schema = `"${ownName()}"`
-      await bringUpToDate(first.writing, schema)
-      return { ...first, schema, close: async () => {} }
+    async share(name = ownName(), bars) {
+      const all = await (shared ??= stores.connect())
+      const schema: Schema = `"${name}"`
+      await bringUpToDate(all.writing, schema)
+      const bucket = bars === undefined ? null : s3Bucket(bars, patientClock)
+      const objects = await ChunkObjects.open(bucket, all.writing, schema)
+      const waker = new Waker(all.writing, schema, patientClock)
+      return {
+        ...all,
+        schema,
+        node: `node-${opened++}`,
+        objects,
+        written: () => waker.wake(),
+        close: async () => {},
+      }
     },
     open: async (name, options) => postgresKv(await stores.connect(name, options)),
     stop,

@@ -8,6 +8,7 @@ import { AboveMax } from '../../src/store/kv.ts'
 import { collection } from '../../src/store/collection.ts'
 import { DataRefused } from '../../src/store/data-refused.ts'
 import { refused } from '../../src/store/postgres/database.ts'
+import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { rejection } from '../rejection.ts'
 import { postgresProxy } from './postgres-proxy.ts'
@@ -89,7 +90,7 @@ describe('several nodes', () => {
 })
 
 test('of commits in one group a later one sees what an earlier one did', async () => {
-  const kv = await postgres.open()
+  const kv = postgresKv(await postgres.share())
   const absent = { checks: [{ key: ['k'], version: null }] }
   const results = await Promise.all([
     kv.commit({ ...absent, ...set(['k'], 'first') }),
@@ -104,7 +105,7 @@ test('of commits in one group a later one sees what an earlier one did', async (
 })
 
 test('a group of more than the database can do in one go is several', async () => {
-  const kv = await postgres.open()
+  const kv = postgresKv(await postgres.share())
   const steps = Array.from({ length: 100 }, () => kv.commit(step))
   const large = Array.from({ length: 6 }, (_, i) => kv.commit(set(['large', i], 'x'.repeat(2 << 20))))
   const small = Array.from({ length: 1100 }, (_, i) => kv.commit(set(['small', i])))
@@ -116,7 +117,7 @@ test('a group of more than the database can do in one go is several', async () =
 })
 
 test('what the database refuses fails alone, and a full disk is 507', async () => {
-  const kv = await postgres.open('full')
+  const kv = postgresKv(await postgres.share('full'))
   await sql.unsafe(`
     create function "full".fill() returns trigger language plpgsql as $$
       begin raise exception 'no space left' using errcode = '53100'; end $$;

@@ -41,7 +41,7 @@ interface Joined {
 }
 
 async function joined(schema: string, clock = still): Promise<Joined> {
-  const connection = await postgres.connect(schema)
+  const connection = await postgres.share(schema)
   const options = { clock, version: '1.2.3', waits: () => {}, lagMs: () => 7, leaseMs }
   const fleet = await Fleet.join(connection, options)
   await new ChangeFeed(connection).begin()
