@@ -27,20 +27,15 @@ const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `t
 /** Rooms whose suites store anything in `tests/store/test-store.ts`. */
 const OVER_LATE_STORES = ['cli', 'http', 'market', 'notify', 'people', 'work'].map((room) => `tests/${room}`)
 
-/** Suites that run over PostgreSQL, too: some of each kind, since what every store must do is tested of each. */
+/**
+ * Suites that run over PostgreSQL, too: one of records, of the API, of commands, and of a whole server. What every store must
+ * do is tested of each, and a long run has all suites on it.
+ */
 const OVER_POSTGRES = [
   'people/accounts',
   'http/contract.test.ts',
-  'http/credentials.test.ts',
-  'people/charts',
   'executable/names.test.ts',
-  'people/ideas',
   'journeys',
-  'work/replay',
-  'people/scripts',
-  'people/search',
-  'people/support',
-  'people/watchlists',
 ].map((suite) => `tests/${suite}`)
 
 /** The slowest files, longest first. They start first, because a long one that starts last leaves a processor idle. */
