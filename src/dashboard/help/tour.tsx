@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { keysShown } from '../commands.ts'
 import { tourDone } from '../settings.ts'
 import { Button } from '../ui/ui.tsx'
-import { bottom, market } from '../workspace.ts'
+import { bottom, market, run } from '../workspace.ts'
 import s from './tour.module.css'
 
 interface Step {
@@ -17,12 +17,14 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   {
-    title: () =>
-      market.peek().symbol === 'SPX'
-        ? 'Twenty years of the S&P 500, already tested'
-        : 'A strategy, already tested',
+    title: () => {
+      const bars = market.peek().symbol === 'SPX' ? 'Twenty years of the S&P 500' : 'Your chart'
+      return run.value ? `${bars}, already tested` : bars
+    },
     text: () =>
-      'The chart shows real daily bars, and a sample strategy ran on them: its averages, and where it bought and sold.',
+      run.value
+        ? 'A strategy ran on these bars: the chart shows its averages, and where it bought and sold.'
+        : 'Drag it to go back in time. A strategy that runs on these bars shows here where it bought and sold.',
     near: '#main canvas',
   },
   {
