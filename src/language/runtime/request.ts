@@ -17,6 +17,7 @@ import {
   notALowerTimeframe,
   notATimeframe,
 } from '../messages/failing.ts'
+import { memoOf } from '../../lib/memo.ts'
 import type { Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import {
@@ -36,15 +37,40 @@ import { heikinAshi } from './heikin-ashi.ts'
 import { PineMatrix } from './matrix.ts'
 import { shallowCopy } from './operators.ts'
 import { PriceBars } from './price-bars.ts'
-import type { Run } from './run.ts'
 import { boxOfLastBar, noBars, sessionInferred } from '../messages/running.ts'
 import { decodeTicker, type ChartType } from './ticker.ts'
 
+/** The run of a slice, as far as a request moves it. */
+interface SliceRun {
+  readonly position: number
+  advance(end: number): void
+  snapshot(): Uint8Array
+  restore(snapshot: Uint8Array): void
+}
+
 /** A slice at work. `value` is one of the wanted values on one of its bars. */
-export interface ChildRun {
-  readonly run: Run
+export interface ChildRun<R = SliceRun> {
+  readonly run: R
   value(item: number, bar: number): unknown
 }
+
+/** What the requests of a run have opened. */
+interface Requested {
+  /** In the order in which they were first requested. */
+  readonly feeds: RequestFeed[]
+  /** Call sites of request.*, by site and path. */
+  readonly sites: Map<string, Request>
+  /** Set by the run: a slice of the script at work on other bars. */
+  spawn(site: number, path: string, series: Series): ChildRun
+}
+
+export const requestedBy = memoOf((_context: RunContext): Requested => ({
+  feeds: [],
+  sites: new Map(),
+  spawn() {
+    throw new Error('assertion failed: a context that runs can open others')
+  },
+}))
 
 /** Elements that may be handed out in one run: 80 MB of numbers. TradingView has such a limit too, and tells no figure. */
 const HANDED_OUT_LIMIT = 10_000_000
@@ -107,7 +133,7 @@ export class Request {
     this.#na = na
     this.#lower = lower
     this.#values = [...na]
-    context.requests.set(`${site}@${path}`, this)
+    requestedBy(context).sites.set(`${site}@${path}`, this)
   }
 
   /** The feed for the same request as another run's; null if there are no such bars. */
@@ -251,10 +277,11 @@ export class Request {
         source = new MadeSource(source, convertedBars(source.bars, rate), { ...source.symbol, currency })
     }
     const { bars } = source
-    const child = context.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
+    const requested = requestedBy(context)
+    const child = requested.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
     const of = `${this.#site}@${this.#path}`
     const feed = new RequestFeed(context, source, child, { of, symbol, timeframe, ignore, currency, merge })
-    context.feeds.push(feed)
+    requested.feeds.push(feed)
     return feed
   }
 }
@@ -297,8 +324,8 @@ interface SavedFeed {
   readonly forming: Uint8Array | null
 }
 
-export class RequestFeed {
-  readonly child: ChildRun
+export class RequestFeed<R extends SliceRun = SliceRun> {
+  readonly child: ChildRun<R>
   readonly request: Opened
   readonly #context: RunContext
   readonly #source: Source
@@ -311,7 +338,7 @@ export class RequestFeed {
   /** The child before its first bar. */
   readonly #fresh: Uint8Array
 
-  constructor(context: RunContext, source: Source, child: ChildRun, request: Opened) {
+  constructor(context: RunContext, source: Source, child: ChildRun<R>, request: Opened) {
     this.#context = context
     this.#source = source
     this.child = child

@@ -18,7 +18,6 @@ import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
 import { Footprints } from './footprint.ts'
 import { Grids } from './grids.ts'
-import type { ChildRun, RequestFeed, Request } from './request.ts'
 import { SeriesNeeded, type Runtime } from './runtime.ts'
 import type { Limits } from './limits.ts'
 
@@ -73,10 +72,6 @@ export class RunContext implements Runtime {
   readonly columns: ColumnData[]
   readonly alerts: AlertEvent[] = []
   readonly logs: LogEntry[] = []
-  /** The feeds of request.*, in the order in which they were first requested. */
-  readonly feeds: RequestFeed[] = []
-  /** Call sites of request.*, by site and path. */
-  readonly requests = new Map<string, Request>()
   /** The chart's bars on coarser intervals, which requests of the same interval share. */
   readonly coarser = new Map<string, CoarserBars>()
   warnings: RunWarning[] = []
@@ -105,10 +100,6 @@ export class RunContext implements Runtime {
   rerun: () => void = () => {}
   /** Set by the run: what its variables hold. */
   held: () => ReadonlySet<unknown> = () => new Set()
-  /** Set by the run: a slice of the script at work on other bars. */
-  spawn: (site: number, path: string, series: Series) => ChildRun = () => {
-    throw new Error('assertion failed: a context that runs can open others')
-  }
   readonly #env: RunEnvironment
   readonly #kinds: readonly RunColumn[]
   #capacity = 0
@@ -242,7 +233,6 @@ export class RunContext implements Runtime {
 
   /** The run is over: the columns of which nothing is shown serve the next one. */
   release(): void {
-    for (const { child } of this.feeds) child.run.release()
     for (const [i, { kind, kept }] of this.#kinds.entries()) {
       const column = this.columns[i]!
       if (kept || this.#lent.has(i) || Array.isArray(column)) continue

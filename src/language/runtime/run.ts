@@ -36,7 +36,7 @@ import {
 import { located } from './locate.ts'
 import { PastMatrix, PineMatrix } from './matrix.ts'
 import { plotValues, tracksOf, type PlotTrack } from './plots.ts'
-import type { ChildRun, Opened } from './request.ts'
+import { requestedBy, type ChildRun, type Opened, type RequestFeed } from './request.ts'
 
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
@@ -114,7 +114,7 @@ export class Run implements ScriptRun {
     )
     this.context.rerun = () => this.#rerun()
     this.context.held = () => heldBy(this.#instance.state, this.context.columns, this.context.bar)
-    this.context.spawn = (site, path, series) => this.#spawn(site, path, series)
+    requestedBy(this.context).spawn = (site, path, series) => this.#spawn(site, path, series)
     this.context.requestKey = (site, path) => executable.requestKey(site, path)
     const members = program.enums.flatMap((one) => one.members)
     this.#shared = new Set<unknown>([this.context, this.#budget, env.broker, env, ...members])
@@ -268,7 +268,13 @@ export class Run implements ScriptRun {
     return this.context.unsettledFrom
   }
 
+  /** The feeds of its requests. Whatever works behind one was made by `#spawn`. */
+  get #feeds() {
+    return requestedBy(this.context).feeds as RequestFeed<Run>[]
+  }
+
   release(): void {
+    for (const { child } of this.#feeds) child.run.release()
     this.context.release()
   }
 
@@ -282,14 +288,14 @@ export class Run implements ScriptRun {
   }
 
   #forgetPast(from: number): void {
-    const { alerts, logs, drawings, feeds } = this.context
+    const { alerts, logs, drawings } = this.context
     refill(
       alerts,
       alerts.filter(({ bar }) => bar >= from),
     )
     logs.length = 0
     forgetPast(drawings)
-    for (const { child } of feeds) child.run.#forgetPast(Infinity)
+    for (const { child } of this.#feeds) child.run.#forgetPast(Infinity)
   }
 
   #written(bars: number): Uint8Array {
@@ -331,31 +337,32 @@ export class Run implements ScriptRun {
       ...types,
       ...members,
     ]
-    for (const { child } of this.context.feeds) own.push(...child.run.#known())
+    for (const { child } of this.#feeds) own.push(...child.run.#known())
     return own
   }
 
   /** The feeds requests have opened so far, and those of what they evaluate. */
   #openings(): readonly Opening[] {
-    return this.context.feeds.map(({ request, child }) => ({ request, feeds: child.run.#openings() }))
+    return this.#feeds.map(({ request, child }) => ({ request, feeds: child.run.#openings() }))
   }
 
   #reopen(openings: readonly Opening[]): void {
     const feeds = openings.map(({ request, feeds: below }) => {
-      const feed = this.context.requests.get(request.of)?.feed(request)
-      assert(feed, 'a request that was kept can be made again')
+      const made = requestedBy(this.context).sites.get(request.of)?.feed(request)
+      assert(made, 'a request that was kept can be made again')
+      const feed = made as RequestFeed<Run>
       feed.child.run.#reopen(below)
       return feed
     })
     // Feeds that were opened since then stay open and start over.
-    const since = this.context.feeds.filter((feed) => !feeds.includes(feed))
-    refill(this.context.feeds, [...feeds, ...since])
+    const since = this.#feeds.filter((feed) => !feeds.includes(feed))
+    refill(this.#feeds, [...feeds, ...since])
   }
 
   /** What is to be saved, with the columns of the last `bars`, or of more bars where the script reads them. */
   #saved(bars: number): Saved {
     const { state, hoisted } = this.#instance
-    const { drawings, alerts, logs, handedOut, columns, feeds } = this.context
+    const { drawings, alerts, logs, handedOut, columns } = this.context
     const position = this.#position
     return {
       position,
@@ -373,7 +380,7 @@ export class Run implements ScriptRun {
       alerts,
       logs,
       frames: { state, hoisted, drawings },
-      feeds: feeds.map((feed) => feed.saved(() => feed.child.run.#saved(bars === Infinity ? bars : 0))),
+      feeds: this.#feeds.map((feed) => feed.saved(() => feed.child.run.#saved(bars === Infinity ? bars : 0))),
     }
   }
 
@@ -382,7 +389,7 @@ export class Run implements ScriptRun {
     const { state, hoisted } = this.#instance
     return {
       frames: { state, hoisted, drawings: this.context.drawings },
-      feeds: this.context.feeds.map((feed) => ({ child: feed.child.run.#targets() })),
+      feeds: this.#feeds.map((feed) => ({ child: feed.child.run.#targets() })),
     }
   }
 
@@ -410,7 +417,7 @@ export class Run implements ScriptRun {
     context.goBack()
     this.#sources.fill(null)
     this.#beforeBar = null
-    for (const [i, feed] of context.feeds.entries())
+    for (const [i, feed] of this.#feeds.entries())
       feed.put(saved.feeds[i] ?? null, saved.position, (child) => feed.child.run.#put(child as Saved))
   }
 
