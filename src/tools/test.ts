@@ -8,9 +8,10 @@
 // finalizer of a native addon that runs too late), it ends the whole run: what had no turn then, and that suite, run once
 // more. And if the system has killed processes because memory ran out, what failed runs once more.
 //
-// Without arguments everything that takes no long time runs once, over stores that answer late and out of order
-// (`tests/store/test-store.ts`), which finds code that is only right if an answer comes at once; a suite of each kind runs
-// over PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of its own.
+// Without arguments everything that takes no long time runs once, and a third of the journeys in a browser. The stores answer
+// late and out of order (`tests/store/test-store.ts`), which finds code that is only right if an answer comes at once; a suite
+// of each kind runs over PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of
+// its own.
 //
 // `--long` runs everything, with all rounds of random tests (`tests/long.ts`): over stores that answer at once, over late
 // ones, and over PostgreSQL, where also the servers and commands that suites start are on it.
@@ -23,6 +24,34 @@ import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.t
 
 /** They take minutes by what they are. */
 const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `tests/${name}.test.ts`)
+
+/**
+ * Journeys in a browser, each through a room of the dashboard that models and suites of the API guard as well. They take six
+ * minutes of processor together: a short run makes a third of them, dealt by its seed, and so the next commit another.
+ * `npm run test-long` makes all. The costliest come first, which makes the thirds alike.
+ */
+const DEALT = [
+  'offline',
+  'alert-lines',
+  'accessibility',
+  'tabs',
+  'sweeps',
+  'places',
+  'symbols',
+  'several-charts',
+  'site',
+  'keyboard',
+  'sub-path',
+  'sign-in-ways',
+  'as-of-journey',
+  'forward',
+  'portfolios',
+  'scans',
+  'keys',
+  'compare-runs',
+  'bridges',
+  'moving-in',
+].map((name) => `tests/dashboard/${name}.test.ts`)
 
 /** Rooms whose suites store anything in `tests/store/test-store.ts`. */
 const OVER_LATE_STORES = ['cli', 'http', 'market', 'notify', 'people', 'work'].map((room) => `tests/${room}`)
@@ -171,7 +200,9 @@ async function runWhole(): Promise<readonly Outcome[]> {
     console.log('\nAnd over PostgreSQL')
     outcomes.push(await run(all, { TEST_STORE: 'postgres' }))
   } else {
-    const short = all.filter((file) => !LONG.includes(file))
+    const notDealt = DEALT.filter((_, at) => (at + Number(SEED)) % 3 !== 0)
+    const short = all.filter((file) => !LONG.includes(file) && !notDealt.includes(file))
+    console.log(`\nNot dealt, but for a run of their own or \`npm run test-long\`: ${notDealt.join(' ')}`)
     console.log(`\nAnd over PostgreSQL: TEST_STORE=postgres bun test ${OVER_POSTGRES.join(' ')}`)
     const both = [
       run(short, { ...late, [ANSWERED]: answered }),
