@@ -43,7 +43,9 @@ export async function sharedIn(hash: string): Promise<Shared | null> {
       new DecompressionStream('deflate-raw'),
       bytesOf(hash.slice(1 + VERSION.length)),
     )
-    return checked(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
+    const shared = sharedOf(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
+    if (shared === null) throw broken()
+    return shared
   } catch (error) {
     throw error instanceof LinkError ? error : broken()
   }
@@ -52,11 +54,12 @@ export async function sharedIn(hash: string): Promise<Shared | null> {
 const broken = () =>
   new LinkError('This link is broken or cut off: a script could not be read from it. Copy it again, whole.')
 
-function checked(value: unknown): Shared {
-  if (typeof value !== 'object' || value === null) throw broken()
+/** null if it is none. */
+export function sharedOf(value: unknown): Shared | null {
+  if (typeof value !== 'object' || value === null) return null
   const { source, inputs = {}, series = '' } = value as Readonly<Record<string, unknown>>
-  if (typeof source !== 'string' || typeof series !== 'string') throw broken()
-  if (typeof inputs !== 'object' || inputs === null || Array.isArray(inputs)) throw broken()
+  if (typeof source !== 'string' || typeof series !== 'string') return null
+  if (typeof inputs !== 'object' || inputs === null || Array.isArray(inputs)) return null
   return { source, series, inputs: inputs as Shared['inputs'] }
 }
 

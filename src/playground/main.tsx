@@ -3,9 +3,11 @@
 import { render } from 'preact'
 import '../dashboard/style.css'
 import { Page } from './page.tsx'
-import { begin, followScript } from './state.ts'
+import { begin, followLink, followScript } from './state.ts'
 
 void begin()
+// A link that is opened where the page is already changes what stands behind the `#`, and nothing else.
+addEventListener('hashchange', () => void followLink())
 followScript()
 render(<Page />, document.getElementById('app')!)
 // On a host of its own. A page from a disk is there anyway, and below a server's `/try` it may keep nothing.

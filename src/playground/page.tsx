@@ -37,6 +37,7 @@ import {
   openFile,
   openStarter,
   ownSeries,
+  reading,
   runNow,
   SERIES,
   series,
@@ -77,16 +78,18 @@ export function Page() {
         <Chart />
         {running.value && (
           <div class={s.progress}>
-            <Progress fraction={runProgress.value} label="The script is running" />
+            <Progress fraction={runProgress.value} label={doing()} />
           </div>
         )}
       </main>
       <Results />
-      {over && <div class={s.drop}>Drop a CSV file of bars: it stays in this page.</div>}
+      {over && <div class={s.drop}>Drop a CSV file of bars, or a .pine script: it stays in this page.</div>}
       <Toasts />
     </div>
   )
 }
+
+const doing = () => (reading.value === null ? 'The script is running' : `${reading.value} is being read`)
 
 function Bar() {
   const picker = useRef<HTMLInputElement>(null)
@@ -119,7 +122,7 @@ function Bar() {
         ref={picker}
         class="visually-hidden"
         type="file"
-        accept=".csv,.txt,.json"
+        accept=".csv,.txt,.json,.pine"
         tabIndex={-1}
         aria-label="File of bars"
         onChange={({ currentTarget }) => {
@@ -319,8 +322,12 @@ function Result({ tab }: { readonly tab: Tab }) {
   const current = run.value
   if (!current)
     return (
-      <Empty title={running.value ? 'The script is running…' : 'Nothing has run yet'}>
-        {runProblem.value ? 'What is wrong stands above, and at its line in the script.' : 'Press Run.'}
+      <Empty title={running.value ? `${doing()}…` : 'Nothing has run yet'}>
+        {running.value
+          ? 'Stop ends it.'
+          : runProblem.value === null
+            ? 'Press Run.'
+            : `What is wrong stands above${diagnostics.value.length > 0 ? ', and at its line in the script' : ''}.`}
       </Empty>
     )
   if (tab === 'trades') return <TradesDrawer />

@@ -5,6 +5,7 @@
 import { batch, effect, signal } from '@preact/signals'
 import type { Checked } from '../engine/engine.ts'
 import type { Market } from '../engine/market.ts'
+import { cutText } from '../lib/text-cut.ts'
 import { type PackedDays, unpacked } from '../market/packed-days.ts'
 import type { Report } from '../wire/report.ts'
 import { changeChart } from '../dashboard/charts.ts'
@@ -22,7 +23,7 @@ import {
 } from '../dashboard/workspace.ts'
 import type { Early } from './early.ts'
 import type { Refusal } from './engine-client.ts'
-import { LinkError, linkOf, sharedIn, type Shared } from './link.ts'
+import { LinkError, linkOf, sharedIn, sharedOf, type Shared } from './link.ts'
 import { madeUp } from './samples.ts'
 
 export interface NamedMarket {
@@ -59,11 +60,14 @@ export const ownSeries = signal<NamedMarket | null>(null)
 export const checked = signal<Checked | null>(null)
 /** What happened to a link or a file, in a sentence. */
 export const notice = signal<string | null>(null)
+/** The file that is being read; null while a script runs. */
+export const reading = signal<string | null>(null)
 
 export const CHART = 'c1'
 const RUN_MS = 30_000
 const CHECK_DELAY_MS = 250
 const FILE_MAX = 64 << 20
+const SCRIPT_MAX = 1 << 20
 
 function sample(id: string): NamedMarket {
   const pack = packs.find((one) => one.id === id)
@@ -95,12 +99,14 @@ function show(next: NamedMarket): void {
   })
 }
 
-/** Reads a file in the worker. Nothing of it leaves the page. */
+/** A script is opened, and all else read as bars in the worker. Nothing of a file leaves the page. */
 export async function openFile(file: File): Promise<void> {
+  if (/\.pine$/i.test(file.name)) return openScript(file)
   if (file.size > FILE_MAX) {
     notice.value = `${file.name} has more than ${FILE_MAX >> 20} MB, which is more than this page reads.`
     return
   }
+  const mine = begun(file.name)
   try {
     const bytes = new Uint8Array(await file.arrayBuffer())
     const market = await engine.ask('bars', { file: bytes, fileName: file.name })
@@ -111,21 +117,38 @@ export async function openFile(file: File): Promise<void> {
     await runNow()
   } catch (error) {
     notice.value = `${file.name}: ${error instanceof Error ? error.message : String(error)}`
+  } finally {
+    ended(mine)
   }
 }
 
-/** The run that was asked for last; what comes of others is not shown. */
+async function openScript(file: File): Promise<void> {
+  if (file.size > SCRIPT_MAX)
+    notice.value = `${file.name} has more than a megabyte, which is more than a script has.`
+  else openStarter({ name: file.name, source: await file.text() })
+}
+
+/** The run or the file that was asked for last; what comes of other runs is not shown. */
 const newest = signal(0)
+
+function begun(file: string | null): number {
+  batch(() => {
+    running.value = true
+    reading.value = file
+    runProgress.value = null
+    runProblem.value = null
+  })
+  return (newest.value = newest.peek() + 1)
+}
+
+function ended(mine: number): void {
+  if (mine === newest.peek()) running.value = false
+}
 
 export async function runNow(): Promise<void> {
   const { source, name } = script.peek()
   const { market } = series.peek()
-  const mine = (newest.value = newest.peek() + 1)
-  batch(() => {
-    running.value = true
-    runProgress.value = null
-    runProblem.value = null
-  })
+  const mine = begun(null)
   try {
     const options = { inputs: inputs.peek(), timeMs: RUN_MS }
     const made = await engine.ask('run', { source, market, options }, (part) => {
@@ -150,7 +173,7 @@ export async function runNow(): Promise<void> {
     if (found.length > 0) diagnostics.value = found
     runProblem.value = error instanceof Error ? error : new Error(String(error))
   } finally {
-    if (mine === newest.peek()) running.value = false
+    ended(mine)
   }
 }
 
@@ -158,13 +181,25 @@ export function stopRun(): void {
   engine.stop('Stopped.')
 }
 
-/** A text that changes is checked when nobody has typed for a moment. */
+/** A text that changes is checked, and kept for whoever loads the page again, when nobody has typed for a moment. */
 export function followScript(): () => void {
   return effect(() => {
-    const { source } = script.value
-    const timer = setTimeout(() => void checkText(source), CHECK_DELAY_MS)
+    const now = { source: script.value.source, inputs: inputs.value, series: series.value.id }
+    const timer = setTimeout(() => {
+      keep(now)
+      void checkText(now.source)
+    }, CHECK_DELAY_MS)
     return () => clearTimeout(timer)
   })
+}
+
+/** In the tab's own history: at a server's `/try` there is no storage, and it is gone with the tab. */
+function keep(now: Shared): void {
+  try {
+    history.replaceState(now, '')
+  } catch {
+    // One that is too long for the browser is not kept.
+  }
 }
 
 /** Inputs that the script has no longer are forgotten. */
@@ -198,31 +233,56 @@ const sharedNow = (): Shared => ({
 /** Puts everything into the address, and answers it. Throws LinkError. */
 export async function addressNow(): Promise<string> {
   const hash = await linkOf(sharedNow())
-  history.replaceState(null, '', hash)
+  history.replaceState(sharedNow(), '', hash)
   return location.href
 }
 
-/** Opens what the address shares, or else the first example. */
+/** Opens what was kept of this place in the history, or else what the address shares, or else the first example. */
 export async function begin(): Promise<void> {
-  let shared: Shared | null = null
+  const { name, source } = STARTERS[0]!
+  const shared = await sharedHere()
+  await openShared(shared ?? { source, inputs: {}, series: SERIES[0]!.id }, shared ? 'Shared script' : name)
+}
+
+/** A link that is opened where the page is already. One that cannot be read leaves everything as it is. */
+export async function followLink(): Promise<void> {
+  const shared = await sharedHere()
+  if (shared !== null) await openShared(shared, 'Shared script')
+}
+
+async function sharedHere(): Promise<Shared | null> {
+  notice.value = null
   try {
-    shared = await sharedIn(location.hash)
+    return sharedOf(history.state) ?? (await sharedIn(location.hash))
   } catch (error) {
     if (!(error instanceof LinkError)) throw error
     notice.value = error.message
+    return null
   }
-  const first = STARTERS[0]!
-  const known = shared !== null && SERIES.some(({ id }) => id === shared.series)
-  if (shared?.series.startsWith('file:'))
-    notice.value = `This link was made with ${shared.series.slice(5)}, which a link does not hold. Drop that file here to run on its bars.`
+}
+
+async function openShared(shared: Shared, name: string): Promise<void> {
   batch(() => {
-    script.value = {
-      id: null,
-      name: shared ? 'Shared script' : first.name,
-      source: shared?.source ?? first.source,
-    }
-    inputs.value = shared?.inputs ?? {}
-    show(sample(known ? shared!.series : SERIES[0]!.id))
+    script.value = { id: null, name, source: shared.source }
+    inputs.value = shared.inputs
+    show(seriesOf(shared))
   })
   await runNow()
+}
+
+/** A name comes with a link, so it may be anything. */
+const NAME_MAX = 60
+
+/** Says where it has to take another series than the one that was shared. */
+function seriesOf({ series: id }: Shared): NamedMarket {
+  const first = SERIES[0]!
+  const own = ownSeries.peek()
+  if (own?.id === id) return own
+  if (SERIES.some((one) => one.id === id)) return sample(id)
+  const [name = ''] = cutText(id.replace(/^file:/, ''), NAME_MAX)
+  if (id.startsWith('file:'))
+    notice.value = `The bars of ${name} are not here: neither a link nor a page that is loaded again has them. Drop that file here to run on its bars.`
+  else if (name !== '')
+    notice.value = `There is no series “${name}” here, so the script runs on ${first.name}.`
+  return sample(first.id)
 }

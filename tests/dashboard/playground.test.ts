@@ -173,8 +173,40 @@ test.skipIf(noBrowser)(
     await open(`${disk}#1.${'A'.repeat(1 << 20)}`)
     await notice().getByText('longer than the').waitFor()
     await report().waitFor()
-    await open(await linkTo(STRATEGY, 'file:mine.csv'))
-    await notice().getByText('Drop that file here').waitFor()
+    await open(await linkTo(STRATEGY, `file:${'mine '.repeat(1000)}.csv`))
+    expect(await notice().getByText('Drop that file here').innerText()).not.toContain('mine '.repeat(20))
+    await report().waitFor()
+    // From here on it is the page that is open already.
+    const goTo = (hash: string) => page.evaluate((text) => void (location.hash = text), hash)
+    await goTo('#1.!!!')
+    await notice().getByText('broken or cut off').waitFor()
+    expect(await page.locator('[data-editor=pine]').innerText()).toContain('Shared one')
+    await goTo(
+      await linkOf({ source: STRATEGY.replace('Shared one', 'In the same tab'), series: 'x', inputs: {} }),
+    )
+    await notice().getByText('There is no series “x” here').waitFor()
+    await page.getByText('In the same tab', { exact: true }).first().waitFor()
+  },
+  120_000,
+)
+
+test.skipIf(noBrowser)(
+  'what was written is there again when the page is loaded again, and a script is opened by its file',
+  async () => {
+    await open(await linkTo(STRATEGY))
+    await report().waitFor()
+    const opened = STRATEGY.replace('Shared one', 'From a file')
+    await page
+      .getByLabel('File of bars', { exact: true })
+      .setInputFiles({ name: 'mine.pine', mimeType: 'text/plain', buffer: Buffer.from(opened) })
+    await page.getByText('From a file', { exact: true }).first().waitFor()
+    await page.waitForFunction(() =>
+      (history.state as { source?: string } | null)?.source?.includes('From a file'),
+    )
+    await page.reload()
+    await report().waitFor()
+    await page.getByText('From a file', { exact: true }).first().waitFor()
+    await page.getByText('1,008 bars of 1D').waitFor()
   },
   120_000,
 )
