@@ -1,5 +1,8 @@
 // The page's end of the worker. A worker of a data: address has an origin that is nobody's, so it has no storage, and inherits the
 // page's policy, so it has no network; a script that never ends goes with it.
+//
+// The address holds one line, which runs the first message that comes. With the engine itself in it, 940 kB of base64, the page
+// took 190 ms of its processor to start the worker, a fifth of all that it takes to open.
 
 import type { Asked, Question, Questions, Refused, Told } from './messages.ts'
 
@@ -21,14 +24,17 @@ interface Waiting {
   readonly progress: (part: number) => void
 }
 
+/** The engine sets another `onmessage`, for all that comes after it. */
+const FIRST_LINE = 'data:text/javascript,onmessage=({data})=>(0,eval)(data)'
+
 export class EngineClient {
-  readonly #address: string
+  readonly #engine: string
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker
   #asked = 0
 
   constructor(text: string) {
-    this.#address = `data:text/javascript;base64,${base64(text)}`
+    this.#engine = text
     this.#worker = this.#started()
   }
 
@@ -53,7 +59,8 @@ export class EngineClient {
   }
 
   #started(): Worker {
-    const worker = new Worker(this.#address)
+    const worker = new Worker(FIRST_LINE)
+    worker.postMessage(this.#engine)
     worker.onmessage = ({ data }: { readonly data: Told }) => this.#heard(data)
     worker.onerror = (event) => {
       event.preventDefault()
@@ -80,16 +87,4 @@ export class EngineClient {
     if ('refused' in told) waiting.reject(new Refusal(told.refused))
     else waiting.resolve(told.answer as never)
   }
-}
-
-/** Of a text of some hundred kB, which is too long for the arguments of one call. */
-function base64(text: string): string {
-  const bytes = new TextEncoder().encode(text)
-  // Newer browsers do it in a tenth of the time.
-  const native: { toBase64?: () => string } = bytes
-  if (native.toBase64) return native.toBase64()
-  const pieces: string[] = []
-  for (let at = 0; at < bytes.length; at += 0x8000)
-    pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)))
-  return btoa(pieces.join(''))
 }
