@@ -19,7 +19,9 @@ import type { Report } from '../wire/report.ts'
 import type { Diagnostic, Input } from '../wire/script.ts'
 import type { Track } from '../wire/track.ts'
 import { tradeListCsv } from '../wire/trade-list.ts'
+import * as given from './given.ts'
 import {
+  type CsvFile,
   type CsvOptions,
   type Market,
   marketOfFile,
@@ -84,11 +86,13 @@ export interface Run {
 }
 
 /**
- * Checks a script without running it. It never throws: what is wrong is in `diagnostics`, with line, column and mostly a hint.
+ * Checks a script without running it. No text makes it throw: what is wrong is in `diagnostics`, with line, column and mostly a hint.
  *
  * @example check('//@version=6\nindicator("x")\nplot(clse)').diagnostics[0].message
  */
 export function check(source: string, options: { readonly libraries?: Libraries } = {}): Checked {
+  given.text(source, 'script')
+  given.named(options, 'options', ['libraries'])
   const { script, diagnostics } = compiled(source, { library: libraryIn(options.libraries) })
   const text = new Source(source)
   return {
@@ -120,10 +124,7 @@ const compiledScriptsOf = memoOf((_script: Script) => new CompiledScripts())
  * Reads bars from the text or the bytes of a CSV file, as TradingView, Binance, MetaTrader, Yahoo and many others write it, or of
  * JSON. Columns, dates and zone are found out by the content. Throws Problem that names the wrong rows.
  */
-export function barsFromCsv(
-  file: string | Uint8Array | AsyncIterable<Uint8Array>,
-  options: CsvOptions = {},
-): Promise<Market> {
+export function barsFromCsv(file: CsvFile, options: CsvOptions = {}): Promise<Market> {
   return marketOfFile(file, options)
 }
 
@@ -176,6 +177,7 @@ export function sweep(
 }
 
 function requestOf(script: string | Script, market: Market, options: RunOptions): BacktestRequest {
+  optionsGiven(script, market, options)
   const { inputs = {}, overrides = {}, asOf, libraries, others = [], finer, timeMs, progress } = options
   const source = typeof script === 'string' ? script : script.source
   const scripts = typeof script === 'string' ? undefined : compiledScriptsOf(script)
@@ -198,6 +200,27 @@ function requestOf(script: string | Script, market: Market, options: RunOptions)
   }
 }
 
+const OPTIONS = ['inputs', 'overrides', 'asOf', 'libraries', 'others', 'finer', 'timeMs', 'progress']
+
+/** Throws Problem for what is no script, no market or no option. */
+function optionsGiven(script: string | Script, market: Market, options: RunOptions): void {
+  if (typeof script !== 'string' && typeof (script as Script | null | undefined)?.source !== 'string')
+    throw given.wrong('script', 'a text, or what compile() answers')
+  given.market(market, 'market')
+  given.named(options, 'options', OPTIONS)
+  const { inputs, overrides, asOf, others = [], finer, timeMs, progress } = options
+  given.object(inputs, 'inputs')
+  given.object(overrides, 'overrides')
+  if (asOf !== undefined) given.text(asOf, 'asOf')
+  for (const [i, other] of given.list(others, 'others', 'markets').entries())
+    given.market(other, `others/${i}`)
+  if (finer !== undefined) given.market(finer, 'finer')
+  if (timeMs !== undefined && !(timeMs > 0)) throw given.wrong('timeMs', 'milliseconds above 0')
+  given.func(progress, 'progress')
+}
+
 function libraryIn(libraries: Libraries = {}): NonNullable<BacktestRequest['library']> {
+  for (const [path, source] of Object.entries(given.object(libraries, 'libraries')))
+    given.text(source, `libraries/${path}`)
   return (user, library, version) => libraries[`${user}/${library}/${version}`] ?? null
 }

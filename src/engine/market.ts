@@ -17,6 +17,7 @@ import {
 import { resample } from '../market/resample.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, withSymbolFields } from '../market/symbols.ts'
+import * as given from './given.ts'
 
 /** Bars of one symbol and interval. */
 export interface Market {
@@ -48,12 +49,37 @@ export interface CsvOptions extends MarketOptions {
   readonly fileName?: string
 }
 
-export async function marketOfFile(
-  file: string | Uint8Array | AsyncIterable<Uint8Array>,
-  { fileName, timezone, decimal, dateOrder, ...options }: CsvOptions = {},
-): Promise<Market> {
-  const input =
-    typeof file === 'string' ? [new TextEncoder().encode(file)] : file instanceof Uint8Array ? [file] : file
+/** A text, bytes, what yields either piece by piece, such as a stream of Node, or what has bytes, such as a `File` of a browser. */
+export type CsvFile =
+  | string
+  | Uint8Array
+  | ArrayBuffer
+  | AsyncIterable<Uint8Array | string>
+  | { readonly arrayBuffer: () => Promise<ArrayBuffer> }
+
+async function* piecesOf(file: CsvFile): AsyncGenerator<Uint8Array> {
+  if (typeof file === 'string') yield new TextEncoder().encode(file)
+  else if (file instanceof Uint8Array) yield file
+  else if (file instanceof ArrayBuffer) yield new Uint8Array(file)
+  else if (typeof file !== 'object' || file === null) throw notRead()
+  // Before what yields pieces: Safari's streams yield none.
+  else if ('arrayBuffer' in file) yield new Uint8Array(await file.arrayBuffer())
+  else if (!(Symbol.asyncIterator in file)) throw notRead()
+  else
+    for await (const piece of file) {
+      if (typeof piece !== 'string' && !(piece instanceof Uint8Array)) throw notRead()
+      yield typeof piece === 'string' ? new TextEncoder().encode(piece) : piece
+    }
+}
+
+const notRead = () => given.wrong('file', 'a text, bytes, a stream of them or a File')
+
+const MARKET_OPTIONS = ['symbol', 'interval', 'facts']
+const CSV_OPTIONS = [...MARKET_OPTIONS, 'timezone', 'decimal', 'dateOrder', 'fileName']
+
+export async function marketOfFile(file: CsvFile, asked: CsvOptions): Promise<Market> {
+  given.named(asked, 'options', CSV_OPTIONS)
+  const { fileName, timezone, decimal, dateOrder, ...options } = asked
   const hints: ReadHints = {
     ...(timezone !== undefined && { timesIn: timezone }),
     ...(decimal !== undefined && { decimal }),
@@ -61,7 +87,7 @@ export async function marketOfFile(
   }
   const interval = options.interval === undefined ? undefined : intervalOf(options.interval)
   const symbol = symbolOf(options, null)
-  const bars = await readBars(input, {
+  const bars = await readBars(piecesOf(file), {
     symbol,
     hints,
     ...(interval !== undefined && { interval }),
@@ -71,6 +97,8 @@ export async function marketOfFile(
 }
 
 export function marketOfRows(rows: readonly BarRow[], options: MarketOptions): Market {
+  given.named(options, 'options', MARKET_OPTIONS)
+  given.list(rows, 'rows', 'bars')
   for (const [i, row] of rows.entries()) {
     const at = `/rows/${i}`
     if (!Array.isArray(row) || row.length < 6 || row.length > 7 || !row.every(Number.isFinite))
@@ -85,7 +113,21 @@ export function marketOfRows(rows: readonly BarRow[], options: MarketOptions): M
     if (i > 0 && time <= rows[i - 1]![0])
       throw invalidField(at, 'unordered', `Row ${i}: bars are sorted by time, and no two have the same.`)
   }
+  const unit = otherUnit(rows)
+  if (unit !== null)
+    throw invalidField(
+      '/rows/0',
+      'invalid_bar',
+      `Row 0: times are in milliseconds, and these look like ${unit}.`,
+    )
   return marketOf(barsOf(rows), options)
+}
+
+/** Of times that in milliseconds would all lie in the first months of 1970, or beyond the year 5000. */
+function otherUnit(rows: readonly BarRow[]): string | null {
+  const first = rows[0]?.[0] ?? 0
+  const last = rows.at(-1)?.[0] ?? 0
+  return first > 1e8 && last < 1e10 ? 'seconds' : first > 1e14 ? 'microseconds' : null
 }
 
 /** Ticks that the exchange does not tell are read off the prices. */
@@ -104,13 +146,15 @@ function marketOf(bars: Bars, options: MarketOptions): Market {
 }
 
 function symbolOf({ symbol = 'BARS', facts = {} }: MarketOptions, bars: Bars | null): SymbolInfo {
-  const [prefix = '', ticker] = symbol.split(':')
+  const [prefix = '', ticker, ...more] = given.text(symbol, 'symbol').split(':')
+  if ((ticker ?? prefix) === '' || more.length > 0) throw given.wrong('symbol', 'a name such as NASDAQ:AAPL')
   const known = ticker === undefined ? defaultSymbol('', prefix, bars) : defaultSymbol(prefix, ticker, bars)
+  given.named(facts, 'facts', Object.keys(known))
   return withSymbolFields(known, facts)
 }
 
 function intervalOf(text: string): string {
-  const interval = normalizeInterval(text)
+  const interval = normalizeInterval(given.text(text, 'interval'))
   if (interval === null)
     throw invalidField('/interval', 'interval', 'This is no interval. Write 15m, 1h, 1d, 1w or 1M.')
   return interval

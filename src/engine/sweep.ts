@@ -7,7 +7,7 @@ import { runTrials, type TrialBatch } from '../broker/trial.ts'
 import { Problem } from '../lib/problem.ts'
 import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { askedSweep } from '../work/sweeps/asked.ts'
-import { planOf } from '../work/sweeps/plan.ts'
+import { planOf, SAMPLERS } from '../work/sweeps/plan.ts'
 import type { Sweep } from '../work/sweeps/records.ts'
 import { spaceOf, type Choices, type Space } from '../work/sweeps/space.ts'
 import { stepsOf } from '../work/sweeps/steps.ts'
@@ -16,6 +16,7 @@ import { cellsOf } from '../work/sweeps/windows.ts'
 import { judge } from '../work/workers/judge.ts'
 import { luckJob, luckParts } from '../work/workers/luck.ts'
 import { withLuck } from '../work/workers/verdict.ts'
+import * as given from './given.ts'
 
 /** What is varied, what is wanted, and what the choice is judged on. */
 export interface SweepPlan extends Pick<
@@ -32,6 +33,38 @@ export interface SweepResult {
   readonly verdict: Verdict
 }
 
+const PLAN = [
+  'space',
+  'where',
+  'sampler',
+  'trials',
+  'seed',
+  'objective',
+  'constraints',
+  'windows',
+  'progress',
+]
+
+/** Throws Problem for what a server's schema would refuse; what the parts mean is looked at where they are used. */
+function planGiven(plan: SweepPlan): void {
+  given.named(plan ?? null, 'plan', PLAN)
+  const { space, where = [], sampler = 'grid', trials = 1, seed = 0 } = plan
+  if (given.list(space, 'space', 'what is varied').length === 0)
+    throw given.wrong('space', 'at least one input')
+  for (const [i, varied] of space.entries()) {
+    given.object(varied ?? null, `space/${i}`)
+    if (varied.values !== undefined) given.list(varied.values, `space/${i}/values`, 'values')
+  }
+  given.texts(where, 'where')
+  if (!SAMPLERS.includes(sampler)) throw given.wrong('sampler', `one of ${SAMPLERS.join(', ')}`)
+  given.whole(trials, 'trials', 1, 20_000)
+  given.whole(seed, 'seed', 0, 2 ** 32 - 1)
+  given.text(plan.objective ?? '', 'objective')
+  given.texts(plan.constraints ?? [], 'constraints')
+  given.object(plan.windows, 'windows')
+  given.func(plan.progress, 'progress')
+}
+
 interface Tried {
   readonly choices: Choices
   readonly trials: readonly SweepTrial[]
@@ -40,10 +73,9 @@ interface Tried {
 }
 
 /** Throws Problem 422 for what cannot be varied or wanted, and for a script of which no trial could be run. */
-export async function swept(
-  request: BacktestRequest,
-  { progress, ...asked }: SweepPlan,
-): Promise<SweepResult> {
+export async function swept(request: BacktestRequest, plan: SweepPlan): Promise<SweepResult> {
+  planGiven(plan)
+  const { progress, ...asked } = plan
   const { bars, source, asOf = '' } = request
   const space = spaceOf(asked.space, asked.where ?? [])
   const { exchange, symbol } = request.symbol

@@ -22,7 +22,7 @@ interface Module {
 
 /** Names that every program has. */
 const GLOBAL =
-  /^(?:Readonly|Partial|Pick|Omit|Record|Promise|Error|Float64Array|Uint8Array|AsyncIterable|Iterable|Array|NonNullable|ReadonlyArray)$/
+  /^(?:Readonly|Partial|Pick|Omit|Record|Promise|Error|Float64Array|Uint8Array|ArrayBuffer|AsyncIterable|Iterable|Array|NonNullable|ReadonlyArray)$/
 
 /** Throws where something public is written in a way that would need a type checker. */
 export async function declarationsOf(entry: string): Promise<string> {

@@ -83,7 +83,10 @@ const described = () => ({
     "Runs Pine Script strategies and indicators with TradingView's fills: in your own program, by npx, or as a server.",
   keywords: ['pine-script', 'pinescript', 'tradingview', 'backtest', 'trading', 'indicator'],
   type: 'module',
-  exports: { '.': { types: './chartroom.d.ts', default: './chartroom.js' } },
+  exports: {
+    '.': { types: './chartroom.d.ts', default: './chartroom.js' },
+    './package.json': './package.json',
+  },
   types: './chartroom.d.ts',
   bin: { chartroom: 'command.js' },
   sideEffects: false,
