@@ -25,7 +25,7 @@ export function reportLines(report: Report, shown: Shown): string[] {
       : `${bars}, ${formatTime(range.from, { date: true, zone })} to ${formatTime(range.to, { date: true, zone })}`
   const head = [
     `${ink.strong(name)} · ${script.kind} · Pine v${script.pineVersion}${asOf === undefined ? '' : ` · as of ${asOf}`}`,
-    `${report.exchange}:${report.symbol} ${report.interval} · ${span}`,
+    `${report.exchange === '' ? '' : `${report.exchange}:`}${report.symbol} ${report.interval} · ${span}`,
   ]
   const inputs = Object.entries(report.inputs)
   if (inputs.length > 0) head.push(inputs.map(([title, value]) => `${title} ${String(value)}`).join(' · '))

@@ -8,13 +8,14 @@ import { BarCache } from '../market/bar-cache.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
 import { memoryBars, type SeriesKey, seriesKey, seriesName } from '../market/bar-store.ts'
 import { contractLacking } from '../market/continuous.ts'
+import { marketTold } from '../market/files/file-market.ts'
 import { inferInterval, readBars } from '../market/import.ts'
 import { formatInterval, normalizeInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import { sidedBars } from '../market/sided-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
+import { defaultSymbol, symbolOfSyminfo } from '../market/symbols.ts'
 import type { Kv } from '../store/kv.ts'
 import type { Series } from '../language/environment.ts'
 import { UsageError, type CommandContext } from './command.ts'
@@ -79,12 +80,13 @@ export async function withScriptBars<T>(
 }
 
 async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
-  const { exchange, symbol } = tickerOf(flags)
   const path = flags.bars ?? ''
-  const guess = await symbolOf(flags, defaultSymbol(exchange, symbol || fileSymbol(path)))
-  const all = await readBarsFile(path, guess)
-  // Neither the flags nor the exchange tell the tick size, so it is inferred from the prices.
-  const info = exchange === '' && flags.syminfo === undefined ? { ...guess, ...inferTick(all) } : guess
+  const asked = tickerOf(flags)
+  const { exchange, symbol } = asked.exchange === '' && asked.symbol === '' ? fileSymbol(path) : asked
+  const ticker = symbol || fileSymbol(path).symbol
+  const all = await readBarsFile(path, await symbolOf(flags, defaultSymbol(exchange, ticker)))
+  // A tick that neither the flags nor the exchange tell is read off the prices: coins have no common one.
+  const info = await symbolOf(flags, defaultSymbol(exchange, ticker, all))
   const found = inferInterval(all)
   const interval = flags.interval === undefined ? found && formatInterval(found) : intervalOf(flags.interval)
   if (!interval) throw new UsageError('The interval cannot be read off the bars. Name it with --interval.')
@@ -148,9 +150,9 @@ async function exchangeOf(cache: BarCache, ticker: string): Promise<string> {
 export async function barsOfFile(
   path: string,
 ): Promise<{ readonly bars: Bars; readonly symbol: SymbolInfo }> {
-  const guess = defaultSymbol('', fileSymbol(path))
-  const bars = await readBarsFile(path, guess)
-  return { bars, symbol: { ...guess, ...inferTick(bars) } }
+  const { exchange, symbol } = fileSymbol(path)
+  const bars = await readBarsFile(path, defaultSymbol(exchange, symbol))
+  return { bars, symbol: defaultSymbol(exchange, symbol, bars) }
 }
 
 async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {
@@ -226,13 +228,14 @@ async function nothingCached(cache: BarCache, key: SeriesKey): Promise<Problem> 
   )
 }
 
-/** The ticker in a file's name. */
-function fileSymbol(path: string): string {
+/** Exchange and ticker of a name with both, as TradingView and Binance write it, or else of any other what is left of it. */
+function fileSymbol(path: string): { readonly exchange: string; readonly symbol: string } {
+  const told = marketTold(path)
+  if (told !== null && told.exchange !== '') return told
   const name = path.split('/').at(-1)?.split('.')[0] ?? ''
-  return (
-    name
-      .normalize()
-      .toUpperCase()
-      .replace(/[^\p{L}\p{N}_]/gu, '') || 'BARS'
-  )
+  const symbol = name
+    .normalize()
+    .toUpperCase()
+    .replace(/[^\p{L}\p{N}_]/gu, '')
+  return { exchange: '', symbol: symbol || 'BARS' }
 }

@@ -103,9 +103,15 @@ function linesOf({ version, date, page, files }: Release, own: string, address: 
   return [
     `${release} is newer than this ${own}${at}`,
     'Nothing was fetched or changed. What you download there is verified, in its folder, by its sum and by who built it:',
-    `  sha256sum --check --ignore-missing SHA256SUMS`,
+    `  ${sumCheck(os, file)}`,
     `  gh attestation verify ${file} --repo ${repository ?? 'OWNER/NAME'}`,
   ]
+}
+
+/** How its sum is looked at with what the system has: macOS brings another program than Linux, and Windows shows the sum alone. */
+export function sumCheck(os: string, file: string): string {
+  if (os === 'windows') return `Get-FileHash ${file}    # in PowerShell: the sum of its line in SHA256SUMS`
+  return `${os === 'darwin' ? 'shasum -a 256' : 'sha256sum'} --check --ignore-missing SHA256SUMS`
 }
 
 /** Below 0: `a` is older. */

@@ -48,6 +48,17 @@ describe('backtest', () => {
     expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('--set')])
   })
 
+  test('a name of TradingView tells the market, and prices the tick of a coin', async () => {
+    const tick = 'syminfo.tickerid + " " + str.tostring(syminfo.mintick)'
+    const cheap = csv([0.0011, 0.0012, 0.0013])
+    const named = file('BINANCE_PEPEUSDT, 15.csv', cheap)
+    expect(await said(tick, '--bars', named)).toEqual(['BINANCE:PEPEUSDT 0.0001'])
+    const asked = ['--bars', file('b.csv', cheap), '--symbol', 'BINANCE:PEPEUSDT']
+    expect(await said(tick, ...asked)).toEqual(['BINANCE:PEPEUSDT 0.0001'])
+    const { out } = await withInput(LOGS + '"x")', temporaryFolder(), 'backtest', '-', '--bars', bars())
+    expect(out.split('\n')[1]).toStartWith('BARS 1m · 3 bars')
+  })
+
   test('--syminfo tells the facts of the symbol', async () => {
     const facts = file('facts.json', '{"mintick": 0.25, "pointvalue": 50, "timezone": "America/Chicago"}')
     const expression = 'str.format("{0} {1} {2}", syminfo.mintick, syminfo.pointvalue, syminfo.timezone)'

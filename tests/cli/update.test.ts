@@ -1,6 +1,7 @@
 // `chartroom update --check` against a server that answers as GitHub's API does.
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sumCheck } from '../../src/cli/update-command.ts'
 import { chartroom, temporaryFolder } from './run.ts'
 
 const folder = temporaryFolder()
@@ -43,6 +44,8 @@ describe('update --check', () => {
     const lines = out.split('\n')
     expect(lines[0]).toBe(`0.1.0 of 2027-01-02 is newer than this 0.0.0: ${RELEASE.html_url}`)
     expect(lines[2]).toBe('  sha256sum --check --ignore-missing SHA256SUMS')
+    expect(sumCheck('darwin', 'x.tar.gz')).toBe('shasum -a 256 --check --ignore-missing SHA256SUMS')
+    expect(sumCheck('windows', 'x.zip')).toStartWith('Get-FileHash x.zip ')
     expect(lines[3]).toMatch(
       /^ {2}gh attestation verify chartroom-0\.1\.0-\w+-(?:x64|arm64)\.(?:tar\.gz|zip) --repo somebody\/chartroom$/,
     )
