@@ -70,6 +70,11 @@ export interface BacktestResult {
   readonly barsHash: string | null
   /** Of its returns a bar; null if nothing was traded. Ask for it before `columns`, which gives the equity away. */
   moments(): Moments | null
+  /**
+   * The equity in multiples of the initial capital, to 4 digits behind the point, at the closes of up to 24 bars evenly apart,
+   * the last of which is the run's last; null if nothing was traded. It needs `columns` as `moments` does.
+   */
+  curve(): number[] | null
   /** Made when first read: for a million bars, that takes longer than the run. */
   readonly tracks: readonly Track[]
   /** The JSON texts of both, made piece by piece, with at most a few dozen items of a list in memory. */

@@ -75,6 +75,7 @@ export function resultOf(ran: Ran, found: Results): BacktestResult {
     report,
     barsHash: ranOnAll ? hash : null,
     moments: () => (hasTraded ? momentsOfEquity(found.columns.equity, settings.initialCapital) : null),
+    curve: () => (hasTraded ? curveOf(found.columns.equity, settings.initialCapital) : null),
     get tracks() {
       return (tracks ??= buildTracks(drawn))
     },
@@ -159,4 +160,14 @@ function reportHash({ request, args, settings, bars, read, run }: Ran, hash: str
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+const CURVE_POINTS = 24
+
+function curveOf(equity: ArrayLike<number>, initial: number): number[] {
+  const points = Math.min(CURVE_POINTS, equity.length)
+  return Array.from({ length: points }, (_, i) => {
+    const bar = Math.floor(((i + 1) * equity.length) / points) - 1
+    return Math.round((equity[bar]! / initial) * 1e4) / 1e4
+  })
 }

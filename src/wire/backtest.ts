@@ -70,6 +70,15 @@ const Backtest = Type.Object(
     currency: nullable(Type.String()),
     ...hasDay,
     range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
+    curve: Type.Optional(
+      nullable(
+        Type.Array(Type.Number(), {
+          maxItems: 24,
+          description:
+            'The equity in multiples of the initial capital at the closes of up to 24 bars evenly apart, the last of which is the run’s last. Null if nothing was traded; missing until it is done, and for results from before there were curves.',
+        }),
+      ),
+    ),
     counted: Type.Optional(
       nullable(
         Type.Integer({

@@ -59,6 +59,21 @@ describe('runBacktest', () => {
     expect(early.trades.map(({ status }) => status)).toEqual(['open'])
   })
 
+  test('a curve is the equity at closes evenly apart, the last one too, in multiples of the capital', () => {
+    const strategy =
+      'strategy("s", initial_capital=100, default_qty_type=strategy.fixed, default_qty_value=1)'
+    const source = `//@version=6\n${strategy}\nif bar_index == 0\n    strategy.entry("L", strategy.long)`
+    // Bought at the open of bar 1, at 100.
+    expect(runBacktest(request({ source })).curve()).toEqual([1, 0.99, 1.02, 1.04, 1.01, 1, 1.02])
+    const long = barsFrom(
+      Array.from({ length: 50 }, (_, i) => `${90 + i}/${90 + i}/${90 + i}/${90 + i}`).join(' '),
+    )
+    const curve = runBacktest(request({ source, bars: long })).curve()
+    expect(curve).toHaveLength(24)
+    expect([curve?.[0], curve?.[1], curve?.at(-1)]).toEqual([1, 1.02, 1.48])
+    expect(runBacktest(request({ source: `//@version=6\n${strategy}` })).curve()).toBeNull()
+  })
+
   test('runs over the last bars that calc_bars_count asks for, as if there were no others', () => {
     const asks = (count: number) => SOURCE.replace('overlay=true', `overlay=true, calc_bars_count=${count}`)
     const run = (source: string, bars = BARS) => {

@@ -59,6 +59,7 @@ describe.skipIf(noBrowser)('places', () => {
     await page.getByRole('link', { name: 'Research' }).click()
     const row = page.getByRole('row', { name: /SMA cross/ })
     await row.getByText('Backtest').waitFor()
+    expect(await row.locator('svg polyline').getAttribute('points')).toMatch(/^(?:[\d.]+,[\d.]+ ?){25}$/)
     // Once more, and both go together.
     await page.getByRole('button', { name: 'More for SMA cross' }).click()
     await page.getByRole('menuitem', { name: 'Run again' }).click()

@@ -57,7 +57,7 @@ test('a backtest runs on the last bars and is kept with report and tracks', asyn
   expect((await get(`/api/platform/backtests/${id}/tracks`)).json.tracks).toHaveLength(1)
   const list = await get('/api/platform/backtests')
   expect(list.json).toMatchObject({
-    backtests: [{ id, summary: { trades: 0 }, currency: 'USD' }],
+    backtests: [{ id, summary: { trades: 0 }, currency: 'USD', curve: [1, 1.25] }],
     nextCursor: null,
   })
   expect(list.json.backtests[0].source).toBeUndefined()

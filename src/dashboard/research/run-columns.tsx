@@ -8,6 +8,7 @@ import { href, navigate } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
 import type { Column } from '../ui/data-table.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { Spark } from '../ui/spark.tsx'
 import { Badge, Button, Progress } from '../ui/ui.tsx'
 import { isRepeatable, runAgain } from './again.ts'
 import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
@@ -22,7 +23,7 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
   return [
     ...(isOf('backtest') ? [pin(acts)] : []),
     { ...SORTS.name, head: 'Name', look: 'main', cell: (run) => <Title run={run} /> },
-    ...(kind === 'all' ? [KIND] : []),
+    ...(kind === 'all' ? [KIND, CURVE] : []),
     ...(isOf('backtest', 'portfolio', 'forward') ? [PROFIT] : []),
     ...(isOf('backtest', 'portfolio') ? [DRAWDOWN] : []),
     ...(isOf('backtest', 'forward') ? [TRADES] : []),
@@ -33,6 +34,8 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
       ...SORTS.createdAt,
       head: 'Made',
       look: 'muted',
+      // Among the figures of backtests there is no room for it on one line.
+      tone: () => (kind === 'backtest' ? undefined : p['oneLine']),
       cell: ({ createdAt }) => <Ago at={createdAt} />,
     },
     { of: 'more', head: 'More', bare: true, look: 'end', cell: (run) => <RunMenu run={run} acts={acts} /> },
@@ -40,6 +43,13 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
 }
 
 const KIND: Column<Run> = { ...SORTS.kind, head: 'Kind', look: 'muted', cell: ({ kind }) => KINDS[kind].text }
+const CURVE: Column<Run> = {
+  of: 'curve',
+  head: 'Equity',
+  bare: true,
+  look: 'spark',
+  cell: ({ curve }) => curve && <Spark values={[1, ...curve]} from={1} />,
+}
 const PROFIT: Column<Run> = {
   ...SORTS.profit,
   head: 'Net profit',

@@ -34,6 +34,8 @@ export interface Run {
   /** The figures of a backtest, without which the others are null. */
   readonly summary: Backtest['summary']
   readonly trades: number | null
+  /** Its equity in multiples of what it began with. */
+  readonly curve: readonly number[] | null
   /** Choices of inputs and settings of its script that were ever tried on its market. */
   readonly tried: number | null
   readonly range: Backtest['range']
@@ -50,6 +52,7 @@ const NONE = {
   drawdown: null,
   summary: null,
   trades: null,
+  curve: null,
   tried: null,
   range: null,
   pinned: false,
@@ -83,6 +86,7 @@ export const ofBacktest = (one: Backtest): Run => ({
   drawdown: one.summary ? Math.abs(one.summary.maxDrawdownPct) : null,
   summary: one.summary,
   trades: one.summary?.trades ?? null,
+  curve: one.curve ?? null,
   tried: one.counted ?? null,
   range: one.range,
   pinned: one.pinned,

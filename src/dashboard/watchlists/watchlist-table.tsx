@@ -11,6 +11,7 @@ import { navigate } from '../router.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
+import { Spark } from '../ui/spark.tsx'
 import { Field } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { arrange, moved, type Watchlist, type WatchlistItem } from './lists.ts'
@@ -220,7 +221,7 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
             {wide ? [exchange, note].filter(Boolean).join(' · ') : (note ?? exchange)}
           </small>
         </span>
-        {wide && <Spark quote={quote} />}
+        {wide && <Spark values={quote?.closes ?? []} />}
         {quote ? (
           <span class={s.price}>
             <span class="num">{price(quote.last, quote.mintick)}</span>
@@ -303,25 +304,3 @@ function NoteDialog({ list, item, onClose }: NoteDialogProps) {
 /** The interval to open a symbol with: the chart's, unless the symbol has no daily bars, then that of its quote. */
 const intervalFor = (quote: Quote): string =>
   quote.interval === '1d' ? market.value.interval : quote.interval
-
-function Spark({ quote }: { readonly quote: Quote | null | undefined }) {
-  if (!quote || quote.closes.length < 2) return <span class={s.spark} />
-  const low = Math.min(...quote.closes)
-  const span = Math.max(...quote.closes) - low || 1
-  const points = quote.closes.map(
-    (close, i) =>
-      `${((i / (quote.closes.length - 1)) * 100).toFixed(1)},${(22 - ((close - low) / span) * 20).toFixed(1)}`,
-  )
-  const up = (quote.closes.at(-1) ?? 0) >= (quote.closes[0] ?? 0)
-  return (
-    <svg class={s.spark} viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
-      <polyline
-        points={points.join(' ')}
-        fill="none"
-        stroke={up ? 'var(--up)' : 'var(--down)'}
-        stroke-width="1.3"
-        vector-effect="non-scaling-stroke"
-      />
-    </svg>
-  )
-}

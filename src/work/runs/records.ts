@@ -49,6 +49,8 @@ export interface Run extends Omit<RunRequest, keyof JobScript> {
   readonly tried?: string
   /** Of its returns a bar, by which luck is judged; null if nothing was traded, missing in old records. */
   readonly moments?: BacktestOutput['tried']['moments']
+  /** For lists; null if nothing was traded, missing until it is done and in old records. */
+  readonly curve?: BacktestOutput['curve']
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: Backtest['range']
   /** The server that does it, if it is under way and its caller does not wait; null: the first with a free worker may. */

@@ -350,6 +350,7 @@ export class Runs extends KeptJobs<Run> {
       currency: output.currency,
       tried: output.tried.script,
       moments: output.tried.moments,
+      curve: output.curve,
       range: rangeOf(bars),
     }
     const finished = { run: done, output, trials, warnings }

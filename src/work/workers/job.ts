@@ -322,6 +322,8 @@ export interface BacktestOutput {
     /** Of the returns a bar; null if nothing was traded. */
     readonly moments: SharpeRecord | null
   }
+  /** See `BacktestResult.curve`. */
+  readonly curve: readonly number[] | null
   /** Hash of the job's bars; null if it ran on a part of them. */
   readonly barsHash: string | null
   /** Report and tracks as the `result` of an answer as columns, if the job asked for it. */

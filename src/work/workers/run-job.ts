@@ -44,6 +44,7 @@ export async function runJob(
     summary,
     currency,
     tried: { ...triedBy(job, report), moments: result.moments() },
+    curve: result.curve(),
     barsHash: result.barsHash,
     // Packing takes the run's columns away, so the texts have to be written first.
     packed: job.asColumns ? packedResult(result, null, scales) : null,

@@ -66,6 +66,7 @@ function result(fields: object): BacktestResult {
     report: report as unknown as BacktestResult['report'],
     barsHash: null,
     moments: () => null,
+    curve: () => [1, 1.25],
     tracks: [],
     reportTexts: () => [JSON.stringify(report)],
     trackTexts: () => ['[{"id":"time","kind":"time","data":[]}]'],
