@@ -7,8 +7,8 @@ import { executable, isMissing } from './server.ts'
 
 const root = `${import.meta.dir}/../..`
 const SUITES = ['features', 'letter']
-/** A receiver's address has to be looked up, which only the stand-in does without a network. */
-const NOT_OVER_THE_WIRE = 'show their secret once'
+/** A receiver's address has to be looked up, which only the stand-in does without a network; and the server has one owner. */
+const NOT_OVER_THE_WIRE = 'show their secret once|contact opens a ticket|only the owner reads them'
 
 test.skipIf(isMissing('executable'))(
   'the executable answers the suites of the API as the source does',
@@ -18,7 +18,7 @@ test.skipIf(isMissing('executable'))(
     writeFileSync(servers, '')
     const files = SUITES.map((name) => `tests/http/${name}.test.ts`)
     const child = Bun.spawn(
-      [process.execPath, 'test', '--timeout=300000', '-t', `^(?!.*${NOT_OVER_THE_WIRE})`, ...files],
+      [process.execPath, 'test', '--timeout=300000', '-t', `^(?!.*(?:${NOT_OVER_THE_WIRE}))`, ...files],
       {
         cwd: root,
         env: {

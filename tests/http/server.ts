@@ -2,8 +2,7 @@
 
 import { noteAnswered } from './answered-operations.ts'
 import { documentedAnswers } from './documented.ts'
-import { onTestFinished } from 'bun:test'
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { DEFAULT_RATES, type RatePolicies } from '../../src/http/limits.ts'
 import { addressList } from '../../src/http/peer.ts'
@@ -94,16 +93,14 @@ export interface Call {
 const EXECUTABLE = process.env['CHARTROOM_EXECUTABLE']
 
 /**
- * Where the servers that were started outside of a test are written down, a line each: process and folder. Whoever runs
- * the suites ends them, for a test process is not told of its own end.
+ * Where the servers that were started are written down, a line each: process and folder. Whoever runs the suites ends
+ * them, for a test process is not told of its own end.
  */
 const SERVERS = process.env['CHARTROOM_SERVERS']
 
-/** Starts the executable at the first call. Answers its address. */
-function startedOnce(executable: string): () => Promise<string> {
-  let started: Promise<string> | null = null
-  return () => (started ??= start(executable))
-}
+/** One for all tests of a process, each of which signs up others. */
+let started: Promise<string> | null = null
+let worlds = 0
 
 async function start(executable: string): Promise<string> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-api-`)
@@ -111,16 +108,8 @@ async function start(executable: string): Promise<string> {
   const flags = ['--port', '0', '--signup', 'open', '--feeds', 'off', '--data-dir', folder, ...unlimited]
   const env = { ...process.env, ...(await storeOf(folder)) }
   const child = Bun.spawn([executable, 'serve', ...flags], { stdout: 'ignore', stderr: 'pipe', env })
-  try {
-    onTestFinished(async () => {
-      child.kill('SIGKILL')
-      await child.exited
-      rmSync(folder, { recursive: true, force: true })
-    })
-  } catch {
-    if (SERVERS !== undefined) appendFileSync(SERVERS, `${child.pid} ${folder}\n`)
-    child.unref()
-  }
+  if (SERVERS !== undefined) appendFileSync(SERVERS, `${child.pid} ${folder}\n`)
+  child.unref()
   let said = ''
   for await (const chunk of child.stderr) {
     said += new TextDecoder().decode(chunk)
@@ -268,13 +257,13 @@ export function testServer(
     standIn: engine === 'stand-in' && EXECUTABLE === undefined,
     onSuccess: noteAnswered(),
   })
-  const remote = EXECUTABLE === undefined ? null : startedOnce(EXECUTABLE)
+  const world = ++worlds
 
   /** A string body is sent as it is, anything else as JSON. */
   async function call(method: string, path: string, { body, headers = {} }: Call = {}): Promise<Answer> {
     const raw = typeof body === 'string' || body instanceof Uint8Array
-    const base = remote ? await remote() : 'http://localhost'
-    const response = await (remote ? fetch : app.handle)(
+    const base = EXECUTABLE === undefined ? 'http://localhost' : await (started ??= start(EXECUTABLE))
+    const response = await (EXECUTABLE ? fetch : app.handle)(
       new Request(base + path, {
         method,
         headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
@@ -288,7 +277,8 @@ export function testServer(
   }
 
   /** Signs up and answers the headers that carry the session. */
-  async function signUp(email = 'trader@example.com'): Promise<{ readonly cookie: string }> {
+  async function signUp(named = 'trader@example.com'): Promise<{ readonly cookie: string }> {
+    const email = EXECUTABLE === undefined ? named : `${world}.${named}`
     const answer = await call('POST', '/api/auth/sign-up', { body: { email, password: 'correct horse' } })
     const cookie = /^[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0]
     if (!cookie) throw new Error(`no cookie: ${answer.text}`)
