@@ -35,6 +35,11 @@ export interface Outcome {
   readonly err: string
 }
 
+/** How the suites' own process compiles and frees memory, which a server of theirs that lives for seconds does, too. */
+const SHORT_LIVED = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => /^(?:BUN_JSC|MIMALLOC)_/.test(name)),
+) as Readonly<Record<string, string>>
+
 export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
 
 /** For `Place`: what the suite is about lies in the data directory, whatever store suites run on. */
@@ -55,6 +60,7 @@ export class Place {
       HOME: this.folder,
       TMPDIR: tmpdir(),
       FEEDS: 'off',
+      ...SHORT_LIVED,
       ...environment,
     }
     if ('STORE' in environment) inFolder(this.folder)
