@@ -130,6 +130,39 @@ describe('a file says by itself what wrote it', () => {
       UTC,
     ],
     [
+      'a German file of Investing.com',
+      '"Datum","Zuletzt","Eröffn.","Hoch","Tief","Vol.","+/- %"\n"05.03.2024 10:00","11,0","10,0","12,0","9,0","0,005K","1,00%"\n"05.03.2024 10:01","12,0","11,0","13,0","10,0","0,006K","-1,00%"\n',
+      'decimal commas',
+      UTC,
+    ],
+    [
+      'a Portuguese one, whose points are of thousands as a volume tells',
+      '"Data","Último","Abertura","Máxima","Mínima","Vol.","Var%"\n"16.08.2023","115.592","116.171","117.338","115.534","18,86M","-0,50%"\n"17.08.2023","115.000","116.171","117.338","114.534","-","-0,51%"\n',
+      'decimal commas',
+      [
+        '2023-08-16T00:00:00 116171 117338 115534 115592 18860000',
+        '2023-08-17T00:00:00 116171 117338 114534 115000 0',
+      ],
+    ],
+    [
+      'a Spanish one',
+      '"Fecha","Último","Apertura","Máximo","Mínimo","Vol.","% var."\n"22.07.2019","10,074","10,060","10,148","9,987","10,36M","-0,08%"\n',
+      'decimal commas',
+      ['2019-07-22T00:00:00 10.06 10.148 9.987 10.074 10360000'],
+    ],
+    [
+      'an Italian one',
+      '"Data","Ultimo","Apertura","Massimo","Minimo","Vol.","Var. %"\n"22.07.2019","10,074","10,060","10,148","9,987","1,5K","-0,08%"\n',
+      'decimal commas',
+      ['2019-07-22T00:00:00 10.06 10.148 9.987 10.074 1500'],
+    ],
+    [
+      'a French one',
+      '"Date","Dernier","Ouv."," Plus Haut","Plus Bas","Vol.","Variation %"\n"22/07/2019","1.010,5","1.000,5","1.020,0","999,5","","-0,08%"\n',
+      'decimal commas',
+      ['2019-07-22T00:00:00 1000.5 1020 999.5 1010.5 0'],
+    ],
+    [
       'pandas, whose index has no name',
       ',open,high,low,close,volume\n2024-03-05 10:00:00+00:00,10.0,12.0,9.0,11.0,5\n2024-03-05 10:01:00+00:00,11.0,13.0,10.0,12.0,6\n',
       'time in column 1',

@@ -173,7 +173,7 @@ class CsvReader {
         continue
       }
       const isVolume = role === 'volume' || role === 'quantity'
-      values[slot] = isVolume && (text ?? '').trim() === '' ? 0 : toNumber(text, decimal, delimiter, isVolume)
+      values[slot] = isVolume && isNothing(text ?? '') ? 0 : toNumber(text, decimal, delimiter, isVolume)
     }
     this.#dialect.adjust?.(values)
     this.sink.add(this.row, values)
@@ -216,7 +216,7 @@ function cellAt(cells: readonly string[], index: number): string | undefined {
 /** Behind the slots of which one has to have something. */
 const PRICES_END = { bars: 5, trades: 3, quotes: 2 } as const
 
-/** A price that is not there: Yahoo writes `null`, others nothing or a dash. */
+/** What is not there: Yahoo writes `null`, others nothing or a dash. */
 function isNothing(text: string | undefined): boolean {
   return text !== undefined && /^\s*(?:null|nan|n\/a|-)?\s*$/i.test(text)
 }
@@ -230,15 +230,16 @@ function toNumber(
   isVolume: boolean,
 ): number {
   if (cell === undefined || cell.trim() === '') return Number.NaN
-  if (decimal === ',') return Number(withPoint(cell.trim()))
-  const number = Number(cell)
+  const number = decimal === '.' ? Number(cell) : Number.NaN
   if (!Number.isNaN(number)) return number
   const text = cell.trim().replace(/^[$€£¥]\s*/, '')
   const suffix = isVolume ? SUFFIXES[text.slice(-1).toLowerCase()] : undefined
   if (suffix !== undefined) return toNumber(text.slice(0, -1), decimal, delimiter, false) * suffix
+  if (text === '') return Number.NaN
+  if (decimal === ',') return Number(withPoint(text))
   // `1,234.50` in quotes, and `1234,50` where commas separate no columns.
   const plain = delimiter === ',' ? text.replace(/(\d),(?=\d{3}(?:\D|$))/g, '$1') : text.replace(',', '.')
-  return plain === '' ? Number.NaN : Number(plain)
+  return Number(plain)
 }
 
 /** `1.234,50` as `1234.50`. */

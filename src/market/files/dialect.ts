@@ -134,15 +134,21 @@ export const DELIMITER_NAMES: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   time: words(
     'time opentime start timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
-    'windowstart createdtime tradetime tsrecv tsevent ts t indexlevel0 index day дата datum data 日期 时间',
+    'windowstart createdtime tradetime tsrecv tsevent ts t indexlevel0 index day дата datum data fecha 日期 时间',
   ),
   clock: words('time время uhrzeit czas'),
-  open: words('open o openprice открытие откр откр. eröffnung erster 开盘 开盘价 otwarcie'),
-  high: words('high h highprice максимум макс макс. hoch 最高 最高价 najwyzszy najwyższy'),
-  low: words('low l lowprice минимум мин мин. tief 最低 最低价 najnizszy najniższy'),
+  open: words(
+    'open o openprice открытие откр откр. eröffnung eröffn. erster ouv. apertura abertura 开盘 开盘价 otwarcie',
+  ),
+  high: words(
+    'high h highprice максимум макс макс. hoch plushaut máximo máxima massimo 最高 最高价 najwyzszy najwyższy',
+  ),
+  low: words(
+    'low l lowprice минимум мин мин. tief plusbas mínimo mínima minimo 最低 最低价 najnizszy najniższy',
+  ),
   close: words(
     'close c closelast close/last last latest closeprice закрытие закр закр. price цена schluss schlusskurs letzter 收盘 收盘价',
-    'zamkniecie zamknięcie',
+    'zamkniecie zamknięcie zuletzt dernier último ultimo',
   ),
   volume: words(
     'volume vol vol. v tickvol tickvolume basevolume объем объём volumen wolumen stücke stuecke umsatz 成交量',
@@ -741,8 +747,14 @@ function decimalOf(
     /^-?\d{1,3}(?:\.\d{3})+,\d+$/.test(text) ||
     (/^-?\d+,\d+$/.test(text) && (delimiter !== ',' || !/^-?\d{1,3},\d{3}$/.test(text)))
   const commas = cells.filter(isComma).length
-  const points = cells.filter((text) => /^-?[\d,]*\.\d+$/.test(text)).length
-  return commas > points ? ',' : '.'
+  const points = cells.filter((text) => /^-?[\d,]*\.\d+$/.test(text))
+  if (commas > points.length) return ','
+  // Each price is like `115.592`, which may be in thousands: then a volume such as `18,86M` tells.
+  const areUnclear = commas === 0 && points.every((text) => /^-?\d{1,3}(?:\.\d{3})+$/.test(text))
+  const volume = columns.volume ?? -1
+  return areUnclear && rows.some((row) => /^\d+,\d{1,2}[kmb]$/i.test(row.cells[volume]?.trim() ?? ''))
+    ? ','
+    : '.'
 }
 
 function hasClock(text: string): boolean {
