@@ -17,6 +17,7 @@ import {
   diagnostics,
   inputs,
   lastDone,
+  previewing,
   run,
   running,
   runProblem,
@@ -68,7 +69,10 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
   current?.abort()
   const mine = new AbortController()
   current = mine
-  running.value = true
+  batch(() => {
+    running.value = true
+    previewing.value = !keep
+  })
   try {
     const body = requestNow()
     latest = body

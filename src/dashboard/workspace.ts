@@ -58,6 +58,8 @@ export const outrun = computed(
   () => run.value?.source !== undefined && run.value.source !== script.value.source,
 )
 export const running = signal(false)
+/** Whether the run under way is a preview, which pressing Run replaces by one that is kept. */
+export const previewing = signal(false)
 /** The last run that the user asked for: when it was done, and whether its report is the one that was there before. */
 export const lastDone = signal<{ readonly at: number; readonly isSame: boolean } | null>(null)
 /** How far the present run is, from 0 to 1; null = not known. */

@@ -113,6 +113,21 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(again).toBe(0)
   }, 300_000)
 
+  test('Run is not lost while the preview of an input runs', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'script' }) })
+    await page.goto(site.url)
+    await legend(page).first().waitFor()
+    let asked = () => {}
+    const previewed = new Promise<void>((resolve) => (asked = resolve))
+    // Never answered: the preview goes on until Run takes its place.
+    await page.route('**/backtests/preview', () => asked())
+    await page.getByLabel('Fast').fill('21')
+    await previewed
+    await page.getByRole('button', { name: /^Run/ }).first().click()
+    await page.getByText(/Ran at/).waitFor()
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('letters typed on the chart search a symbol, Enter shows it', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
     await page.goto(site.url)

@@ -10,7 +10,7 @@ import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button } from '../ui/ui.tsx'
-import { bottom, jumpTo, lastDone, run, running, script } from '../workspace.ts'
+import { bottom, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
 import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
 import {
@@ -132,17 +132,19 @@ function useEditor(host: { readonly current: HTMLDivElement | null }): EditorRef
 
 /** Running the script, its name, and what became of it. */
 function RunTools() {
+  // A click while an input's preview runs is not lost.
+  const isBusy = running.value && !previewing.value
   return (
     <>
       <Button
         size="small"
         variant="primary"
         icon="play"
-        disabled={running.value}
+        disabled={isBusy}
         title={withKeys('Run', 'script:run')}
         onClick={() => void runScript()}
       >
-        {running.value ? 'Running' : 'Run'}
+        {isBusy ? 'Running' : 'Run'}
       </Button>
       {running.value && (
         <Button size="small" onClick={cancelRun}>
