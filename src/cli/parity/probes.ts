@@ -1,13 +1,15 @@
-// Cases of a repository of probes: validation/NAME/{strategy.pine,tv_trades.csv} and data/*.csv.
+// Cases of a repository of probes: validation/NAME/{strategy.pine,tv_trades.csv} and data/*.csv, and in inputs.json, where there
+// is one, what else the list was exported with.
 
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { compareTrades } from '../../broker/compare.ts'
 import type { ComparedField } from '../../wire/backtest.ts'
 import { type ExportedTrade, parseTradeList } from '../../broker/trade-csv.ts'
 import { lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { ReportTrade } from '../../wire/report.ts'
+import { compile, inputViews } from '../../language/compile.ts'
 import { type ParityCase, requestFor } from './case.ts'
 import { readBars } from './files.ts'
 
@@ -27,7 +29,7 @@ export function probeCases(dir: string): ParityCase[] {
   const lists = new Map(
     names.map((name) => [
       name,
-      parseTradeList(readFileSync(join(folder, name, 'tv_trades.csv'), 'utf8')).trades,
+      parseTradeList(readFileSync(join(folder, name, listOf(join(folder, name))), 'utf8')).trades,
     ]),
   )
   const windows = exportWindows([...lists.values()])
@@ -64,7 +66,7 @@ export function probeCases(dir: string): ParityCase[] {
     return {
       suite: 'probes',
       id: name,
-      request: requestFor(source, bars, symbol, '15'),
+      request: { ...requestFor(source, bars, symbol, '15'), inputs: inputsOf(join(folder, name), source) },
       check: ({ trades }) => {
         const fields = sized ? FIELDS : [...FIELDS, 'qty' as const]
         const comparison = compareTrades(list, trades.filter(judged), bars, {
@@ -89,10 +91,31 @@ export function probeCases(dir: string): ParityCase[] {
 
 /** A folder with an empty script or list has nothing to measure. */
 function isProbe(folder: string): boolean {
-  return ['strategy.pine', 'tv_trades.csv'].every((name) => {
+  return ['strategy.pine', listOf(folder)].every((name) => {
     const file = join(folder, name)
     return existsSync(file) && statSync(file).size > 0
   })
+}
+
+/** The list that a probe's inputs.json names: one of several modes was exported under other names. */
+function listOf(folder: string): string {
+  const name = saidOf(folder)['tv_trades_csv']
+  return typeof name === 'string' ? basename(name) : 'tv_trades.csv'
+}
+
+/** The script's own inputs, by their titles, as a probe's inputs.json says that it was exported with. */
+function inputsOf(folder: string, source: string): Readonly<Record<string, unknown>> {
+  const said = Object.entries(saidOf(folder))
+  // Most probes say nothing, and compiling all of them for that would cost as much as half of a run.
+  if (said.length === 0) return {}
+  const { script } = compile(source)
+  const titles = new Set(script ? inputViews(script.program).map(({ label }) => label) : [])
+  return Object.fromEntries(said.filter(([title]) => titles.has(title)))
+}
+
+function saidOf(folder: string): Readonly<Record<string, unknown>> {
+  const file = join(folder, 'inputs.json')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {}
 }
 
 interface Window {

@@ -69,10 +69,9 @@ export const REASONS: Readonly<Record<string, string>> = {
   'analyzer-parity-edge-margin-50-pct-01': EQUITY,
   'analyzer-parity-small-equity-fraction-01': EQUITY,
   'composite-ies-equity-feedback-sizing-01': EQUITY,
+  'analyzer-self-test-multi-mode-01': SHORTER,
   'anomaly-equity-mirror-strategy-equity-01':
     "asks for all of the equity each time, which TradingView's rate of USDT allows or does not; PineForge has it as an anomaly, too",
-  'input-source-runtime-override-high-01':
-    "was exported with the input Source set to high, as its inputs.json says; the board runs scripts with the script's own inputs",
   'ltf-bool-array-bull-majority-01': 'reads 1-minute bars, which the board leaves out',
   'ltf-numeric-float-ratio15-01': 'reads 1-minute bars, which the board leaves out',
   'magnifier-tick-dist-endpoints-01': MAGNIFIED,
