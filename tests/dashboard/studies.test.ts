@@ -246,6 +246,33 @@ describe.skipIf(noBrowser)('on the chart', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('those that have not run when the chart is left do not run after it', async () => {
+    const of = LIBRARY.find(({ id }) => id === 'rsi')!
+    const study = (id: string) => ({ id, name: id, shortName: id, source: of.source, from: '', plots: {} })
+    const studies = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
+      ...study(id),
+      inputs: {},
+      hidden: false,
+      intervals: null,
+    }))
+    const { page } = await site.open({
+      remembered: { side: '', bottom: '', 'tour.done': true, 'chart.studies': studies },
+    })
+    let asked = 0
+    let three: () => void
+    const areThree = new Promise<void>((resolve) => (three = resolve))
+    // The first three, as many as run at once, get no answer.
+    await page.route('**/backtests/preview', () => {
+      if (++asked === 3) three()
+    })
+    await page.goto(site.url)
+    await areThree
+    await page.getByRole('link', { name: 'Markets' }).click()
+    await page.getByRole('heading', { name: 'Markets' }).waitFor()
+    expect(asked).toBe(3)
+    await page.unrouteAll()
+  }, 300_000)
+
   test('a pane keeps its height, has no menu of prices, and its study the style that is the default', async () => {
     const of = LIBRARY.find(({ id }) => id === 'rsi')!
     const { title: name, shortTitle: shortName } = headOf(of.source)

@@ -216,6 +216,7 @@ export function runStudies(): () => void {
 class StudyRuns {
   readonly #current = new Map<string, { readonly key: string; readonly abort: AbortController }>()
   #timer: ReturnType<typeof setTimeout> | undefined
+  #isOver = false
 
   /** Reads everything that results depend on, and soon starts the missing runs. */
   look(): void {
@@ -226,12 +227,15 @@ class StudyRuns {
   }
 
   stop(): void {
+    this.#isOver = true
     clearTimeout(this.#timer)
     for (const { abort } of this.#current.values()) abort.abort()
     this.#current.clear()
   }
 
   #begin(): void {
+    // A run that was given up ends after the chart did.
+    if (this.#isOver) return
     const wanted = placed.peek().flatMap((id) => wantedOn(cellOf(id)))
     for (const [place, { key, abort }] of this.#current)
       if (!wanted.some((one) => one.place === place && one.key === key)) {
