@@ -9,7 +9,7 @@ import { lowerBound, type Bars } from '../market/bars.ts'
 import { zoneOf, type Zone } from '../market/zone.ts'
 import { COMPARED_FIELDS, type ComparedField, type Comparison } from '../wire/backtest.ts'
 import type { ReportTrade } from '../wire/report.ts'
-import type { ExportedTrade } from './trade-csv.ts'
+import type { ExportedTrade } from './exported/trade-list.ts'
 
 export type ComparedTrade = Comparison['trades'][number]
 type Difference = ComparedTrade['differences'][number]

@@ -3,7 +3,7 @@
 import type { CompiledScripts } from '../broker/compiled-scripts.ts'
 import { settingsIn, type Settings } from '../broker/exported/properties.ts'
 import { readExport, type TesterExport } from '../broker/exported/read-export.ts'
-import { parseTradeList, wallOf, type ExportedList } from '../broker/trade-csv.ts'
+import { parseTradeList, wallOf, type ExportedList } from '../broker/exported/trade-list.ts'
 import { inputViews, type CompileOptions } from '../language/compile.ts'
 import { Problem } from '../lib/problem.ts'
 import { selectBars } from '../market/bars.ts'

@@ -1,7 +1,7 @@
 // Edge or luck: the bars that are held out, figures of a part of a backtest, and the judgement on it.
 
 import type { EdgeFound } from '../broker/statistics/edge.ts'
-import { percentText } from '../broker/statistics/luck.ts'
+import { percentText } from '../broker/statistics/luck-text.ts'
 import { lazily } from '../lib/memo.ts'
 import { Problem } from '../lib/problem.ts'
 import { barsNotFound } from '../market/bar-cache.ts'

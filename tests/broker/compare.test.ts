@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { compareTrades } from '../../src/broker/compare.ts'
 import type { ReportTrade } from '../../src/wire/report.ts'
-import { digitsOf, numberOf, parseTradeList, wallOf } from '../../src/broker/trade-csv.ts'
+import { digitsOf, numberOf, parseTradeList, wallOf } from '../../src/broker/exported/trade-list.ts'
 import { tradeListCsv } from '../../src/wire/trade-list.ts'
 import { barsFrom } from './drive.ts'
 

@@ -1,7 +1,7 @@
 // The list of trades as we write it is TradingView's: what reads one reads the other.
 
 import { expect, test } from 'bun:test'
-import { parseTradeList } from '../../src/broker/trade-csv.ts'
+import { parseTradeList } from '../../src/broker/exported/trade-list.ts'
 import type { ReportTrade } from '../../src/wire/report.ts'
 import { tradeListCsv } from '../../src/wire/trade-list.ts'
 

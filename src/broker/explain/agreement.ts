@@ -4,7 +4,7 @@ import type { Zone } from '../../market/zone.ts'
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { COMPARED_FIELDS } from '../../wire/backtest.ts'
 import { compareTrade, pairs, type Pair } from '../compare.ts'
-import type { ExportedTrade } from '../trade-csv.ts'
+import type { ExportedTrade } from '../exported/trade-list.ts'
 
 export interface Agreement {
   readonly exact: number

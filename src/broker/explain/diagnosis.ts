@@ -5,7 +5,7 @@ import type { Zone } from '../../market/zone.ts'
 import { COMPARED_FIELDS } from '../../wire/backtest.ts'
 import type { Report } from '../../wire/report.ts'
 import { compareTrade, type Pair } from '../compare.ts'
-import type { ExportedTrade } from '../trade-csv.ts'
+import type { ExportedTrade } from '../exported/trade-list.ts'
 import type { ExplainedChange } from './change.ts'
 
 /** So many fills of a list must say the same. */

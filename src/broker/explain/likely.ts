@@ -6,7 +6,7 @@ import { parseInterval, isIntraday } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Report } from '../../wire/report.ts'
 import type { Pair } from '../compare.ts'
-import type { ExportedTrade } from '../trade-csv.ts'
+import type { ExportedTrade } from '../exported/trade-list.ts'
 import type { ExplainedChange, Room } from './change.ts'
 
 export interface Facts {

@@ -2,7 +2,7 @@
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Zone } from '../../market/zone.ts'
-import type { ExportedTrade } from '../trade-csv.ts'
+import type { ExportedTrade } from '../exported/trade-list.ts'
 
 export interface Note {
   readonly code: string

@@ -4,7 +4,7 @@
 
 import type { ExportFigure, FIGURE_SIDES } from '../../wire/export.ts'
 import type { Report, ReportColumn, ReportEquity } from '../../wire/report.ts'
-import { digitsOf } from '../trade-csv.ts'
+import { digitsOf } from './trade-list.ts'
 import { amount } from './properties.ts'
 import { figureOf, spelled } from './words.ts'
 import type { Sheet } from './workbook.ts'

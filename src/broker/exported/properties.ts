@@ -7,7 +7,7 @@
 import { formatInterval, normalizeInterval, parseInterval, toTimeframe } from '../../market/interval.ts'
 import type { ExportSettings } from '../../wire/export.ts'
 import { settingRefusal } from '../setting-values.ts'
-import { numberOf, wallOf } from '../trade-csv.ts'
+import { numberOf, wallOf } from './trade-list.ts'
 import { propertyOf, spelled, type Property } from './words.ts'
 
 /** What the sheet says, before it is held against a run. */

@@ -1,7 +1,7 @@
 // The XLSX of TradingView's strategy tester: which of its sheets is which, and what is made of them.
 
 import { Problem } from '../../lib/problem.ts'
-import { tradeListOf, type ExportedList } from '../trade-csv.ts'
+import { tradeListOf, type ExportedList } from './trade-list.ts'
 import { columnOf, sheetKindOf } from './words.ts'
 import type { Sheet } from './workbook.ts'
 

@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, s
 import { basename, join } from 'node:path'
 import { compareTrades } from '../../broker/compare.ts'
 import type { ComparedField } from '../../wire/backtest.ts'
-import { type ExportedTrade, parseTradeList } from '../../broker/trade-csv.ts'
+import { type ExportedTrade, parseTradeList } from '../../broker/exported/trade-list.ts'
 import { lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { ReportTrade } from '../../wire/report.ts'

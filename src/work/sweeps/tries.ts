@@ -21,7 +21,7 @@ export interface Result extends SeriesKey {
 const statistics = lazily(async () => ({
   ...(await import('../../broker/statistics/judged-sharpe.ts')),
   ...(await import('../../broker/statistics/deflated-sharpe.ts')),
-  ...(await import('../../broker/statistics/luck.ts')),
+  ...(await import('../../broker/statistics/luck-text.ts')),
 }))
 
 /** Counts a result that was just made, and answers what the count says of it. */

@@ -7,7 +7,7 @@ import { readExport, type TesterExport } from '../../broker/exported/read-export
 import type { Bars } from '../../market/bars.ts'
 import type { Report } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
-import { parseTradeList, type ExportedList } from '../../broker/trade-csv.ts'
+import { parseTradeList, type ExportedList } from '../../broker/exported/trade-list.ts'
 import { jsonExcess } from '../../lib/json-bounds.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
 import { zoneOf } from '../../market/zone.ts'

@@ -2,7 +2,7 @@
 // meant.
 
 import { Explainer } from '../../broker/explain/explain.ts'
-import type { ExportedTrade } from '../../broker/trade-csv.ts'
+import type { ExportedTrade } from '../../broker/exported/trade-list.ts'
 import type { ExplainJob } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './desk.ts'

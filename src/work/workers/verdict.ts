@@ -1,6 +1,6 @@
 // A sweep's verdict as it is stored and shown: what was judged of its trials, with what was found of luck, and the sentence.
 
-import { luckSentence, percentText } from '../../broker/statistics/luck.ts'
+import { luckSentence, percentText } from '../../broker/statistics/luck-text.ts'
 import { overfittingOf, type Overfitting } from '../../broker/statistics/overfitting.ts'
 import { snoopingOf, type SnoopingTest } from '../../broker/statistics/reality-check.ts'
 import type { Verdict } from '../../wire/sweep.ts'

@@ -1,11 +1,11 @@
 // TradingView's "List of trades" export: two rows for each trade, in the language of the account that exported it.
 //
-// Headings and types of rows are looked up in the words that exports were seen with (`exported/words.ts`). What a heading or
+// Headings and types of rows are looked up in the words that exports were seen with (`words.ts`). What a heading or
 // a row does not say in these words is named as a problem: nothing is guessed from the place of a column, or from the order
 // of rows. How the file writes numbers and dates is read off all its cells, since one alone may be read in two ways.
 
-import { csvRows, delimiterOf } from '../lib/csv-rows.ts'
-import { columnOf, isOpenSignal, rowTypeOf, type Column } from './exported/words.ts'
+import { csvRows, delimiterOf } from '../../lib/csv-rows.ts'
+import { columnOf, isOpenSignal, rowTypeOf, type Column } from './words.ts'
 
 export interface ExportedTrade {
   readonly n: number
