@@ -3,7 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { backtestOf, isMissing, MODES, OWNER, Place, type Server } from './server.ts'
+import { backtestOf, BUILT, isMissing, MODES, type Mode, OWNER, Place, type Server } from './server.ts'
+
+/** What starts servers and commands of its own is asked of one mode: the source takes seconds for each. */
+const ofOne = (mode: Mode) => (mode === BUILT[0] ? test : () => {})
 
 describe.each(MODES)('%s', (mode) => {
   describe.skipIf(isMissing(mode))('running', () => {
@@ -19,17 +22,20 @@ describe.each(MODES)('%s', (mode) => {
       place.remove()
     })
 
-    test('a new server says its address first, then the link to its first account, and no more', async () => {
-      const empty = new Place(mode)
-      const fresh = await empty.serve()
-      expect(fresh.said.split('\n').map((line) => line.replace(/invitation=.*/, 'invitation='))).toEqual([
-        `Chartroom is at ${fresh.base}`,
+    test('a new server says its address first, then the link to its first account, and no more', () => {
+      expect(server.said.split('\n').map((line) => line.replace(/invitation=.*/, 'invitation='))).toEqual([
+        `Chartroom is at ${server.base}`,
         'Open this link to make the first account, which will own this server:',
-        `  ${fresh.base}/sign-up?invitation=`,
+        `  ${server.base}/sign-up?invitation=`,
         '',
       ])
-      if (Bun.which('curl')) await tour(fresh, empty.folder)
-      else console.log('running: without curl the tour of the help is not pasted')
+    })
+
+    ofOne(mode)('the commands of the article on the API do what it says', async () => {
+      if (!Bun.which('curl')) return console.log('running: without curl the tour of the help is not pasted')
+      const empty = new Place(mode)
+      const fresh = await empty.serve()
+      await tour(fresh, empty.folder)
       expect(await fresh.stop()).toBe(0)
       empty.remove()
     })
@@ -145,7 +151,7 @@ describe.each(MODES)('%s', (mode) => {
       }
     })
 
-    test('a second server on the port says so', async () => {
+    ofOne(mode)('a second server on the port says so', async () => {
       const { port } = new URL(server.base)
       const elsewhere = new Place(mode)
       const second = await elsewhere.run('serve', '--port', port)
@@ -154,7 +160,7 @@ describe.each(MODES)('%s', (mode) => {
       expect(second.code).toBe(1)
     })
 
-    test('every mistake in the configuration gets its sentence', async () => {
+    ofOne(mode)('every mistake in the configuration gets its sentence', async () => {
       const unknown = await place.run('serve', '--sign-up', 'open')
       expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('sign-up')])
       const mistaken = await place.run('serve', '--port', 'x', '--public-url', 'nowhere')
@@ -163,7 +169,7 @@ describe.each(MODES)('%s', (mode) => {
       expect(mistaken.code).toBe(2)
     })
 
-    test('what was stored is there after a restart, and so is the session', async () => {
+    ofOne(mode)('what was stored is there after a restart, and so is the session', async () => {
       const source =
         '//@version=6\nstrategy("kept", default_qty_type = strategy.fixed, default_qty_value = 1)\nif bar_index == 5\n    strategy.entry("L", strategy.long)'
       const { id } = (await server.call('POST', '/api/platform/backtests', backtestOf(source))).json

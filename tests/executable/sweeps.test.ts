@@ -4,10 +4,11 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { isLong } from '../long.ts'
 import { CROSS, SWEEP, barsCsv } from '../work/sweeps/sweep-server.ts'
 import { Place, type Server, BUILT } from './server.ts'
 
-const KILLS = Number(Bun.env['KILLS'] ?? 4)
+const KILLS = Number(Bun.env['KILLS'] ?? (isLong ? 4 : 2))
 const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const PATH = '/api/platform/sweeps'
 const BODY = {
@@ -15,7 +16,7 @@ const BODY = {
   source: CROSS,
   bars: 1500,
   sampler: 'tpe',
-  trials: 240,
+  trials: isLong ? 240 : 120,
   windows: { kind: 'rolling', runs: 5 },
   where: [],
   space: [
@@ -48,7 +49,7 @@ async function until({ server, id }: Begun, tried: number) {
   for (;;) {
     const { sweep } = (await server.call('GET', `${PATH}/${id}`)).json
     if (sweep.tried >= tried || !['queued', 'running'].includes(sweep.state)) return sweep
-    await Bun.sleep(20)
+    await Bun.sleep(50)
   }
 }
 
