@@ -4,7 +4,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { painted, startSite } from './browser.ts'
+import { painted, sharedBrowser, startSite } from './browser.ts'
 
 const FOLDER = `${import.meta.dir}/../../.github/pictures`
 mkdirSync(FOLDER, { recursive: true })
@@ -13,6 +13,8 @@ try {
   await firstQuarterOfAnHour()
 } finally {
   await site.close()
+  // A run of tests ends its browser with itself; this one would wait for it.
+  await (await sharedBrowser()).close()
 }
 
 async function firstQuarterOfAnHour(): Promise<void> {
