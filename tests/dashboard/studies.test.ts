@@ -246,7 +246,7 @@ describe.skipIf(noBrowser)('on the chart', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
-  test('those that have not run when the chart is left do not run after it', async () => {
+  test('those that have not run when the chart is left do not run after it, but once the server is there again', async () => {
     const of = LIBRARY.find(({ id }) => id === 'rsi')!
     const study = (id: string) => ({ id, name: id, shortName: id, source: of.source, from: '', plots: {} })
     const studies = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
@@ -271,6 +271,13 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await page.getByRole('heading', { name: 'Markets' }).waitFor()
     expect(asked).toBe(3)
     await page.unrouteAll()
+
+    // What could not run because the server was away runs once it is there.
+    await page.route('**/api/**', (route) => route.abort())
+    await page.getByRole('link', { name: 'Chart' }).first().click()
+    await page.getByText('could not run: Chartroom cannot be reached').first().waitFor()
+    await page.unrouteAll()
+    await page.locator('[data-chart] span[title="RSI"]').nth(4).waitFor()
   }, 300_000)
 
   test('a pane keeps its height, has no menu of prices, and its study the style that is the default', async () => {

@@ -5,13 +5,14 @@
 // time. The last good result of each stays on screen until the next one is ready.
 
 import { computed, effect, signal, type ReadonlySignal } from '@preact/signals'
-import { call } from '../api-client.ts'
+import { ApiError, call } from '../api-client.ts'
 import type { Cell } from '../chart/cell.ts'
 import { activeCell, cellOf } from '../chart/chart-state.ts'
 import { marksOf, type RunMarks } from '../chart/marks.ts'
 import type { ShownBars } from '../chart/scene.ts'
 import { fieldOf, isSameMarket, placed, type Market, type Study } from '../charts.ts'
 import { runBars } from '../run-script.ts'
+import { unreachable } from '../session.ts'
 import { remembered } from '../settings.ts'
 import { toast } from '../ui/ui.tsx'
 import type { Track } from '../../wire/track.ts'
@@ -32,6 +33,8 @@ interface Result {
   readonly market: Market
   readonly tracks: readonly Track[]
   readonly problem: string | null
+  /** The server could not be reached: it runs again once it can. */
+  readonly isAway?: boolean
 }
 
 /** A study in the form that the chart draws. */
@@ -220,7 +223,7 @@ class StudyRuns {
 
   /** Reads everything that results depend on, and soon starts the missing runs. */
   look(): void {
-    void runBars.value
+    void [runBars.value, unreachable.value]
     for (const id of placed.value) void [cellOf(id).studies.value, cellOf(id).shown.value]
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#begin(), DELAY_MS)
@@ -244,7 +247,9 @@ class StudyRuns {
       }
     for (const one of wanted) {
       if (this.#current.size >= AT_ONCE) break
-      if (this.#current.has(one.place) || results.peek()[one.place]?.key === one.key) continue
+      const known = results.peek()[one.place]
+      const isDone = known?.key === one.key && !(known.isAway && !unreachable.peek())
+      if (this.#current.has(one.place) || isDone) continue
       void this.#run(one)
     }
     runningKeys.value = new Set(this.#current.keys())
@@ -255,8 +260,7 @@ class StudyRuns {
     this.#current.set(place, { key, abort })
     const { exchange, symbol, interval } = market
     const { source, name, shortName } = study
-    const done = (result: Pick<Result, 'title' | 'tracks' | 'problem'>) =>
-      answered(place, { key, market, ...result })
+    const done = (result: Omit<Result, 'key' | 'market'>) => answered(place, { key, market, ...result })
     try {
       if (typeof inputs === 'string') throw new Error(inputs)
       const { result } = await call('POST /api/platform/backtests/preview', {
@@ -267,7 +271,9 @@ class StudyRuns {
       done({ title: shorttitle || title || shortName, tracks: result.tracks, problem: null })
     } catch (error) {
       if (abort.signal.aborted) return
-      done({ title: shortName, tracks: [], problem: error instanceof Error ? error.message : String(error) })
+      const problem = error instanceof Error ? error.message : String(error)
+      const isAway = error instanceof ApiError && error.status === 0
+      done({ title: shortName, tracks: [], problem, isAway })
     } finally {
       if (this.#current.get(place)?.abort === abort) this.#current.delete(place)
       this.#begin()
