@@ -1,6 +1,6 @@
 // Runs: bar by bar as all at once, back to a snapshot, inputs, errors with their place, limits.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { sliceBars } from '../../src/market/bars.ts'
 import { InputError } from '../../src/language/compile.ts'
 import type { ScriptRun } from '../../src/language/environment.ts'
@@ -502,6 +502,16 @@ describe('a length that changes from bar to bar', () => {
 })
 
 describe('what a run warns of', () => {
+  test('is put into words once, however often it happens', () => {
+    const words = spyOn(Number.prototype, 'toLocaleString')
+    try {
+      runScript('//@version=6\nindicator("x")\nfor i = 0 to 12000\n    log.info("line")', barsOf([1]))
+      expect(words.mock.calls.length).toBeLessThan(3)
+    } finally {
+      words.mockRestore()
+    }
+  })
+
   test.each([
     ['for i = 0 to 10000\n    log.info("line")', 'logs-cut'],
     ['plot(request.quandl("A/B"))', 'no-source'],
