@@ -14,7 +14,10 @@ const ANSWERS: {
     progress: (part: number) => void,
   ) => Questions[Q]['answer'] | Promise<Questions[Q]['answer']>
 } = {
-  check: ({ source }) => check(source),
+  check: ({ source }) => {
+    const found = check(source)
+    return { ...found, diagnostics: found.diagnostics.map(ofHere) }
+  },
   bars: ({ file, fileName }) => barsFromCsv(file, { symbol: symbolIn(fileName), fileName }),
   run: ({ source, market, options }, progress) => {
     const made = run(source, market, {
@@ -24,6 +27,12 @@ const ANSWERS: {
     return { report: made.reportJson(), tracks: made.tracks }
   },
 }
+
+/** A library is added to a server, in ways that the page has not. */
+const ofHere = (one: Diagnostic): Diagnostic =>
+  one.code === 'library-not-found'
+    ? { ...one, hint: 'This page has those of TradingView alone. Put what you use of it into the script.' }
+    : one
 
 /** `BINANCE:BTCUSDT` of a name that a program has built, or else its first word. */
 function symbolIn(fileName: string): string {
@@ -59,7 +68,7 @@ function refusalOf(error: unknown): Refused {
     return {
       code: error.code,
       message: error.message,
-      diagnostics: (error.details.diagnostics ?? []) as readonly Diagnostic[],
+      diagnostics: ((error.details.diagnostics ?? []) as readonly Diagnostic[]).map(ofHere),
     }
   return { code: 'internal_error', message: `The engine failed: ${String(error)}`, diagnostics: [] }
 }

@@ -8,6 +8,7 @@ import type { Market } from '../engine/market.ts'
 import { cutText } from '../lib/text-cut.ts'
 import { type PackedDays, unpacked } from '../market/packed-days.ts'
 import type { Report } from '../wire/report.ts'
+import type { Diagnostic } from '../wire/script.ts'
 import { changeChart } from '../dashboard/charts.ts'
 import { cellOf, markedTrade } from '../dashboard/chart/chart-state.ts'
 import { symbols } from '../dashboard/chart/cell.ts'
@@ -128,6 +129,9 @@ async function openScript(file: File): Promise<void> {
   else openStarter({ name: file.name, source: await file.text() })
 }
 
+/** What a run found in a text that compiles. A check that ends later knows nothing of it. */
+const foundByRun = signal<{ readonly source: string; readonly found: readonly Diagnostic[] } | null>(null)
+
 /** The run or the file that was asked for last; what comes of other runs is not shown. */
 const newest = signal(0)
 
@@ -156,7 +160,10 @@ export async function runNow(): Promise<void> {
     })
     if (mine !== newest.peek()) return
     const report = JSON.parse(made.report) as Report
+    const before = foundByRun.peek()?.found ?? []
+    foundByRun.value = null
     batch(() => {
+      diagnostics.value = diagnostics.peek().filter((one) => !before.includes(one))
       run.value = {
         id: null,
         name: report.script.title || name,
@@ -171,6 +178,7 @@ export async function runNow(): Promise<void> {
     if (mine !== newest.peek()) return
     const { diagnostics: found = [] } = error as Partial<Refusal>
     if (found.length > 0) diagnostics.value = found
+    foundByRun.value = { source, found }
     runProblem.value = error instanceof Error ? error : new Error(String(error))
   } finally {
     ended(mine)
@@ -208,7 +216,9 @@ async function checkText(source: string): Promise<void> {
   if (found === null || script.peek().source !== source) return
   batch(() => {
     if (found.ok) checked.value = found
-    diagnostics.value = found.diagnostics
+    const ran = foundByRun.peek()
+    const more = found.ok && ran?.source === source ? ran.found : []
+    diagnostics.value = [...found.diagnostics, ...more]
     const known = new Set(found.inputs.map(({ label }) => label))
     const given = Object.entries(inputs.peek())
     const kept = given.filter(([label]) => known.has(label))

@@ -344,14 +344,25 @@ test.skipIf(noBrowser)(
         '//@version=6\nindicator("x")\nplot(close.constructor.constructor("return this")())',
         'is not a function',
       ],
+      ['//@version=6\nindicator("x")\nimport a/b/1\nplot(close)', 'those of TradingView alone'],
+      // Its line stays when the text is checked after the run, until it runs.
+      [
+        '//@version=6\nindicator("x")\nn = input.int(5, "N")\na = array.new<float>(2)\nplot(array.get(a, n))',
+        'Index 5 is out of bounds',
+      ],
       [
         '//@version=6\nindicator("`${fetch(1)}`")\nlabel.new(0, 0, "</script><script>alert(1)</script>")\nplot(close)',
         '',
       ],
     ] as const) {
       await open(await linkTo(source))
+      if (source.includes('input.int')) await page.getByText('1 input').click()
       if (says === '') await page.getByText('An indicator has no trades').waitFor()
       else await page.getByRole('list', { name: 'Problems' }).getByText(says).first().waitFor()
+      if (!source.includes('input.int')) continue
+      await page.getByRole('spinbutton', { name: 'N' }).fill('1')
+      await page.getByText('An indicator has no trades').waitFor()
+      expect(await page.getByRole('list', { name: 'Problems' }).count()).toBe(0)
     }
   },
   120_000,

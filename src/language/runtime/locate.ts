@@ -25,7 +25,8 @@ function asScriptError(error: unknown): unknown {
 
 function offsetOf(error: unknown, offsets: Int32Array): number {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
-  const pattern = new RegExp(`${GENERATED_NAME}:(\\d+)`, 'g')
+  // Deno writes `pine-script, <anonymous>:4:8`.
+  const pattern = new RegExp(`${GENERATED_NAME}(?:, <anonymous>)?:(\\d+)`, 'g')
   for (const match of stack.matchAll(pattern)) {
     const offset = offsets[Number(match[1]) - 1 - LINES_BEFORE] ?? -1
     if (offset >= 0) return offset
