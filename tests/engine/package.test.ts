@@ -45,6 +45,8 @@ test('the package is one module of at most 700 kB that needs no other package an
   const described = JSON.parse(readFileSync(`${installed}/package.json`, 'utf8')) as object
   // Those of the command, which the module knows nothing of.
   expect(Object.keys(described).filter((key) => /dependencies/i.test(key))).toEqual(['optionalDependencies'])
+  // Tools read the version there.
+  expect(described).toMatchObject({ exports: { './package.json': './package.json' } })
   const code = readFileSync(`${installed}/chartroom.js`, 'utf8')
   expect(Buffer.byteLength(code)).toBeLessThan(700_000)
   expect(
