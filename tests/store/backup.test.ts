@@ -12,6 +12,7 @@ import type { Key } from '../../src/store/kv.ts'
 import { readLmdbFile } from '../../src/store/lmdb-file.ts'
 import { lmdbKv, type LmdbKv } from '../../src/store/lmdb.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { isLong, rounds } from '../long.ts'
 import { rejection } from '../rejection.ts'
 import { startS3, type S3Server } from './s3-server.ts'
 
@@ -123,7 +124,7 @@ describe('what is restored', () => {
     const times: number[] = []
     await put(kv, ['first'], '0')
     const backup = await begun()
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < (isLong ? 25 : 8); round++) {
       for (let i = 0; i < 40; i++) {
         const keys = Array.from({ length: 1 + below(5) }, (): Key => ['k', below(400)])
         const unique = [...new Map(keys.map((key) => [String(key[1]), key])).values()]
@@ -619,7 +620,7 @@ test('what is outdated is never needed for any time within BACKUP_KEEP', () => {
   const seed = Date.now() % 1e9
   const random = seededRandom(seed)
   const below = (count: number) => Math.floor(random.uniform() * count)
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < rounds(20); round++) {
     const keepMs = (1 + below(5)) * DAY
     let names: string[] = []
     let [now, to, wideFrom, line] = [30 * DAY, 0, 0, '']

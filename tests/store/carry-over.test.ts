@@ -7,6 +7,7 @@ import type { Kv } from '../../src/store/kv.ts'
 import { lmdbBars } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv, openEnvironment, openTable } from '../../src/store/lmdb.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { isTurn } from '../long.ts'
 import { rejection } from '../rejection.ts'
 import { oldDataFolder } from './old-data.ts'
 
@@ -152,6 +153,8 @@ test('a carrying over that is killed at any step is made good by the next start'
   const steps = Number(await new Response(child(oldData(), 'none').stdout).text())
   expect(steps).toBeGreaterThan(7)
   for (let step = 0; step < steps; step++) {
+    // Always around the two renames, which are the last steps.
+    if (step < steps - 3 && !isTurn(0, step % 4, 4)) continue
     const path = oldData()
     expect(await child(path, String(step)).exited).not.toBe(0)
     expect({ step, same: (await carriedOver(path)) === (await expected()) }).toEqual({ step, same: true })

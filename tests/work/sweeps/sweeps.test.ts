@@ -176,11 +176,11 @@ describe('a sweep', () => {
         ],
         where: [],
         sampler: 'sobol',
-        trials: 450,
+        trials: 150,
         halving: { keep: 0.2 },
       })
-      expect([one!.done.tried, one!.done.filtered]).toEqual([90, 360])
-      expect([three!.done.tried, three!.done.filtered]).toEqual([90, 360])
+      expect([one!.done.tried, one!.done.filtered]).toEqual([30, 120])
+      expect([three!.done.tried, three!.done.filtered]).toEqual([30, 120])
       expect(one!.found).toEqual(three!.found)
     })
   })
