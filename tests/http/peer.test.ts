@@ -44,6 +44,12 @@ test('the scheme is the real one, or what a trusted proxy says', () => {
   expect(peersBehind(trusted)(new Request('https://h/'), () => '203.0.113.9').https).toBe(true)
 })
 
+test('the host is the one that was asked for, of several proxies the first one', () => {
+  const hosts = { host: 'Inner:80', 'x-forwarded-host': 'Charts.example, inner' }
+  expect(peer('10.0.0.1', hosts).host).toBe('charts.example')
+  expect(peer('203.0.113.9', hosts).host).toBe('inner:80')
+})
+
 test('a host is named without port and brackets', () => {
   expect(['h:80', '[::1]:80', '[::1]', 'h'].map(hostName)).toEqual(['h', '::1', '::1', 'h'])
 })

@@ -379,6 +379,8 @@ test('a bar of trades that waits for one that REST is slow to tell is not taken 
   for (const minute of [10, 11, 12]) trade(minute, minute)
   expect(answer([10], 10 * MINUTE, 12 * MINUTE + 1000)).toEqual([rowAt(10)])
   trade(13, 13)
+  // What a stream says once more is the same trade.
+  trade(13, 13)
   expect(stored).toEqual([])
   expect(series.askFrom(13 * MINUTE + 500)).toBe(11 * MINUTE)
   answer([11, 12], 11 * MINUTE, 13 * MINUTE + 5000)

@@ -273,6 +273,16 @@ if bar_index == 1
     const costly = await asked(BUYS(1), { overrides: { commission_value: 101 } })
     expect(costly.fields).toMatchObject([{ path: '/parts/1/overrides/commission_value', code: 'setting' }])
     expect(costly.fields[0].message).toContain('Give 100 or less')
+    for (const [name, instead] of [
+      ['currency', 'currency'],
+      ['initial_capital', 'capital'],
+    ] as const) {
+      const { fields } = await asked(BUYS(1), { overrides: { [name]: name === 'currency' ? 'EUR' : 1 } })
+      const path = `/parts/1/overrides/${name}`
+      expect(fields).toMatchObject([
+        { path, code: 'of_the_whole', message: expect.stringContaining(`\`${instead}\``) },
+      ])
+    }
     const many = await call('POST', '/api/platform/portfolios', {
       name: 'many',
       parts: Array.from({ length: 50 }, () => TWO.parts[0]),
