@@ -128,7 +128,10 @@ test('a probe runs with the inputs of its inputs.json, and is held against the l
     writeFileSync(join(clone, file), text)
   }
   const start = Date.UTC(2024, 0, 1)
-  const rows = Array.from({ length: 200 }, (_, i) => `${start + i * 900_000},${Array(4).fill(100 + i)},1`)
+  const rows = Array.from(
+    { length: 200 },
+    (_, i) => `${start + i * 900_000},${[0, 0, 0, 0].map(() => 100 + i).join()},1`,
+  )
   write('data/bars.csv', `time,open,high,low,close,volume\n${rows.join('\n')}\n`)
   // Bought at the open of the bar after, in the exports' hours, and sold two bars later.
   const list = (bar: number) => {
