@@ -127,7 +127,20 @@ describe.skipIf(noBrowser)('places', () => {
     while (((await more.boundingBox())?.y ?? 0) <= before.y)
       await page.evaluate(() => new Promise(requestAnimationFrame))
     await item.click()
-    await page.getByRole('dialog', { name: 'New alert' }).waitFor()
+    await page.getByRole('dialog', { name: 'New alert' }).getByRole('button', { name: 'Cancel' }).click()
+    await more.click()
+    await item.waitFor()
+    // The words of each item are in one line, and nothing of the page lies over them.
+    const hidden = await page.getByRole('menuitem').evaluateAll((items) =>
+      items
+        .filter((one) => {
+          const { x, y, width, height } = one.getBoundingClientRect()
+          const top = document.elementFromPoint(x + width / 2, y + height / 2)
+          return one.scrollWidth > one.clientWidth || width < 150 || !one.contains(top)
+        })
+        .map((one) => one.textContent),
+    )
+    expect(hidden).toEqual([])
     expect(complaints).toEqual([])
   }, 300_000)
 

@@ -158,6 +158,7 @@ export function MenuList({ id, label, items, owner, onClose, ...place }: MenuLis
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const element = list.current!
+    element.showPopover()
     putAt(element, place)
     return closing(element, owner, onClose)
   }, [])
@@ -168,7 +169,7 @@ export function MenuList({ id, label, items, owner, onClose, ...place }: MenuLis
   )
   let section: string | undefined
   return (
-    <div ref={list} id={id} class={s.menu} role="menu" aria-label={label}>
+    <div ref={list} id={id} class={s.menu} popover="manual" role="menu" aria-label={label}>
       {items.map((item, i) => {
         if (item === '-') return <div key={i} class={s.line} role="separator" />
         const head = item.section !== section && item.section
