@@ -2,12 +2,12 @@
 
 import { changesBetween, DATED_CHANGES, dayBefore, dayText } from '../language/behaviour.ts'
 
-/** `as of 24 September 2026`; runs from before runs had a day are of before the first change. */
+/** `TradingView as of 24 September 2026`, as bars have days, too; runs from before runs had a day are of before the first change. */
 export function asOfText(asOf: string | undefined): string {
   const first = DATED_CHANGES[0]!
   return asOf === undefined || asOf < first.day
-    ? `as of before ${dayText(first.day)}`
-    : `as of ${dayText(asOf)}`
+    ? `TradingView as of before ${dayText(first.day)}`
+    : `TradingView as of ${dayText(asOf)}`
 }
 
 /** The days to choose from, the newest first; '' = today's. A day that is none of these is offered besides. */

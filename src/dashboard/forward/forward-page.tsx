@@ -87,7 +87,7 @@ async function showForwardRun({ id, name }: ForwardRun): Promise<void> {
 
 function aboutOf(run: ForwardRun): string {
   const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
-  const on = `${marketText(run)} ${asOfText(run.asOf)}`
+  const on = `${marketText(run)}, ${asOfText(run.asOf)}`
   if (run.state === 'stopped') return `${on}, stopped after ${bars}.`
   if (run.state === 'failed') return `${on}, failed after ${bars}.`
   return `${on}, followed for ${bars} so far.`

@@ -26,7 +26,7 @@ export function Properties({ report }: { readonly report: Report }) {
   ]
   const made: Rows = [
     ['Script', `${report.script.title} (${report.script.kind}, version ${report.script.pineVersion})`],
-    ['TradingView', asOfText(report.asOf)],
+    ['Rules', asOfText(report.asOf)],
     ['Engine', `${report.engine.name} ${report.engine.version}`],
     ['Compiled in', duration(report.timings.compileMs)],
     ['Ran in', duration(report.timings.runMs)],

@@ -57,7 +57,7 @@ export function AboutChips({ subject, about, without = [] }: ChipsProps) {
       />
       {subject.asOf !== undefined && (
         <span class={s.chip}>
-          <small>TradingView</small>
+          <small>Rules</small>
           {asOfText(subject.asOf)}
         </span>
       )}
