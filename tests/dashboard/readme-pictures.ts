@@ -43,7 +43,7 @@ async function firstQuarterOfAnHour(): Promise<void> {
 
   await tab('Script').click()
   await button('Optimise').click()
-  await page.getByText(/\d+ trials.*, on all/).waitFor()
+  await page.getByText(/\d+ trials.*, on the first 70% of all/).waitFor()
   await button('Optimise').click()
   await page.getByText(/^Best of \d+ tried/).waitFor()
   await drawn(page)

@@ -141,11 +141,22 @@ describe('a range is suggested', () => {
     expect(allowedOf(rows, '')).toBe(80)
     expect(allowedOf(rows, 'Fast > Slow * 9')).toBe(0)
     for (const where of ['Fast <', 'Other < Slow']) expect(allowedOf(rows, where)).toBeNull()
-    const grid = { size: 80, allowed: 72, isGrid: true, trials: 1000, bars: 20_000, cached: 5105 }
+    const grid = {
+      size: 80,
+      allowed: 72,
+      isGrid: true,
+      trials: 1000,
+      bars: 20_000,
+      isHeldOut: false,
+      cached: 5105,
+    }
     expect(plannedText(grid)).toBe(
       '72 trials of 80 combinations, as the condition leaves, on all 5,105 bars.',
     )
     expect(plannedText({ ...grid, allowed: 80, bars: 500 })).toBe('80 trials, on the last 500 bars.')
+    expect(plannedText({ ...grid, allowed: 80, isHeldOut: true })).toBe(
+      '80 trials, on the first 70% of all 5,105 bars.',
+    )
     expect(plannedText({ ...grid, allowed: null, cached: null })).toBe(
       'At most 80 trials, fewer by the condition, on the last 20,000 bars, or all if there are fewer.',
     )

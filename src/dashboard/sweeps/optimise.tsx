@@ -136,7 +136,7 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
   useEffect(() => form.set('where', conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
   const set = (at: number, part: Partial<VariedRow>) =>
     setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
-  const { problem, text } = usePlanned(rows, plan, form.values, about)
+  const { problem, text } = usePlanned(rows, plan, form.values, about, choices.windows === 'holdout')
   const shown = (ofProperties: boolean) =>
     rows.map((row, at) =>
       (row.property !== undefined) === ofProperties ? (
@@ -181,6 +181,7 @@ function usePlanned(
   { chosen, size, isGrid }: ReturnType<typeof planOf>,
   { where, trials }: Words,
   about: About,
+  isHeldOut: boolean,
 ): { readonly problem: string | null; readonly text: string } {
   const broken = chosen.find((row) => rowProblem(row) !== null)
   const allowed = useMemo(() => (broken ? null : allowedOf(rows, where)), [rows, where])
@@ -194,7 +195,10 @@ function usePlanned(
           ? 'The condition leaves no combination to try.'
           : null
   const { bars } = about
-  return { problem, text: plannedText({ size, allowed, isGrid, trials: Number(trials), bars, cached }) }
+  return {
+    problem,
+    text: plannedText({ size, allowed, isGrid, trials: Number(trials), bars, isHeldOut, cached }),
+  }
 }
 
 /** How many bars of the series there are; null while that is not known, and where it is built from finer ones. */

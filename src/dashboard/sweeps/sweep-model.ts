@@ -224,19 +224,22 @@ interface Planned {
   /** What a sampler other than the grid is asked for. */
   readonly trials: number
   readonly bars: number
+  /** Whether the last 30% of the bars are held back. */
+  readonly isHeldOut: boolean
   /** Bars of the series that are cached; null where it is built from another, or not known. */
   readonly cached: number | null
 }
 
-/** What the form would start: `72 trials, on all 5,105 bars.` */
-export function plannedText({ size, allowed, isGrid, trials, bars, cached }: Planned): string {
+/** What the form would start: `72 trials, on the first 70% of all 5,105 bars.` */
+export function plannedText({ size, allowed, isGrid, trials, bars, isHeldOut, cached }: Planned): string {
   const many = (number: number) => `${count(number)} ${number === 1 ? 'trial' : 'trials'}`
-  const on =
+  const which =
     cached === null
-      ? `on the last ${count(bars)} bars, or all if there are fewer`
+      ? `the last ${count(bars)} bars, or all if there are fewer`
       : cached <= bars
-        ? `on all ${count(cached)} bars`
-        : `on the last ${count(bars)} bars`
+        ? `all ${count(cached)} bars`
+        : `the last ${count(bars)} bars`
+  const on = `on ${isHeldOut ? 'the first 70% of ' : ''}${which}`
   if (!isGrid) {
     const of = allowed ?? size
     return `${many(of === null ? trials : Math.min(trials, of))}${of === null ? '' : ` of ${count(of)} combinations`}, ${on}.`
