@@ -236,7 +236,7 @@ describe('what is refused, with its row', () => {
 
   test('a header without a column is named once', async () => {
     expect(await mistakes('time,open,high,close\n1,1,1,1\n2,2,2,2\n')).toEqual([
-      'row 1: the header has no column low',
+      'row 1: the header has no column low: call the prices “open”, “high”, “low” and “close”',
     ])
   })
 

@@ -409,8 +409,9 @@ function named(head: Line, rows: readonly Line[]): Shape {
   }
   const missing = [...(time < 0 ? ['time'] : []), ...PRICES.filter((role) => (prices[role] ?? -1) < 0)]
   if (missing.length > 0) {
-    const remedy = time < 0 ? ': call the column of times “time”' : ''
-    throw notRead(head.row, `the header has no column ${missing.join(', ')}${remedy}`)
+    const remedy =
+      time < 0 ? 'call the column of times “time”' : 'call the prices “open”, “high”, “low” and “close”'
+    throw notRead(head.row, `the header has no column ${missing.join(', ')}: ${remedy}`)
   }
   const columns = present({
     ...dateAndClock(names, time),
