@@ -250,6 +250,7 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.goto(`${site.url}/alerts`)
     await page.getByRole('button', { name: 'New alert' }).click()
     await page.getByLabel('What', { exact: true }).selectOption('A plot of a script')
+    await page.getByText('RSI or another study: add it under Indicators on the chart').waitFor()
     await page.getByLabel('Script', { exact: true }).selectOption('Far average')
     await page.getByText('1, all as the script has them').click()
     await page.getByLabel('Plot', { exact: true }).selectOption('Near crosses a level')
@@ -802,6 +803,8 @@ if bar_index % (days * 6) == 9
     await page.getByRole('button', { name: 'Share' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Share' }).click()
+    // The server of the journeys has an address that only its own machine reaches.
+    await page.getByText('This link works on this machine only').waitFor()
     const link = (await dialog.locator('a code').textContent()) ?? ''
     expect(complaints).toEqual([])
 

@@ -250,6 +250,11 @@ function WhichScript({ form, subject, scripts }: Pick<WhatProps, 'form' | 'subje
           form.change({ scriptId, plot: '', inputs: scriptId === SUBJECT ? (subject?.inputs ?? {}) : {} })
         }
       />
+      {!subject && form.values.kind === 'indicator' && (
+        <small class="muted">
+          RSI or another study: add it under Indicators on the chart, then choose Add alert… there.
+        </small>
+      )}
       {form.problem('scriptId') && <span class="down">{form.problem('scriptId')}</span>}
     </div>
   )

@@ -61,7 +61,12 @@ export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClo
           </Button>
         }
       >
-        <p class="muted">Anybody with this link can read it. It appears in no list and no search.</p>
+        <p class="muted">
+          {/^(localhost|127\..*|\[::1\])$/.test(new URL(link).hostname)
+            ? 'This link works on this machine only: for others, open Chartroom at an address that they reach, and share there.'
+            : 'Anybody with this link can read it.'}{' '}
+          It appears in no list and no search.
+        </p>
         <a class={s.link} href={link}>
           <code>{link}</code>
         </a>
