@@ -66,6 +66,8 @@ test('the command says what it has done, and what it does not know', async () =>
     '2',
     '--worlds',
     '1',
+    '--servers',
+    '1',
     '--faults',
     'kill,stop',
     '--trace',
