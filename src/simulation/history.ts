@@ -15,6 +15,7 @@ export const CHECKS = {
   revoked: 'A session that was ended opens nothing',
   counted: 'A counter is what it counts, and never below zero',
   exclusive: 'The work of a shard is one server’s at a time',
+  worked: 'Long work ends as it should, once, and a forward run does what a backtest of its bars does',
   settled: 'When the faults have stopped, everything pending comes to its end',
   answered: 'A server does not answer that it is at fault itself',
 } as const

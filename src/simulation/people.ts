@@ -1,6 +1,7 @@
 // Who uses the servers: people who keep things, arm alerts and sign in and out, and one who feeds bars to all of them.
 
 import type { Doc, FedBar, History } from './history.ts'
+import { Jobs } from './jobs.ts'
 import type { Answer, Server } from './servers.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -74,12 +75,14 @@ export class Person {
   readonly #history: History
   readonly #servers: readonly Server[]
   #names = 0
+  readonly jobs: Jobs
 
   constructor(number: number, timeline: Timeline, history: History, servers: readonly Server[]) {
     this.email = `person${number}@example.com`
     this.#timeline = timeline
     this.#history = history
     this.#servers = servers
+    this.jobs = new Jobs((...asked) => this.#call(...asked), timeline, history)
   }
 
   /** Signs up, however often it has to be tried. */
@@ -123,7 +126,9 @@ export class Person {
     const dice = this.#timeline.random.below(100)
     const docs = this.#docs().filter(({ value }) => value !== null)
     const doc = docs.length > 0 ? this.#timeline.pick(docs) : null
-    if (dice < 25 || !doc) await this.#make()
+    if (this.#timeline.once(8))
+      await this.jobs.deal(this.#name(), seriesOf(this.#timeline.random.below(SERIES)))
+    else if (dice < 25 || !doc) await this.#make()
     else if (dice < 50) await this.#change(doc)
     else if (dice < 60) await this.#remove(doc)
     else if (dice < 80) await this.#look(doc)
@@ -225,10 +230,10 @@ export class Person {
       )
   }
 
-  async #call(method: string, path: string, body?: unknown): Promise<Answer | null> {
+  async #call(method: string, path: string, body?: unknown, isForLater = false): Promise<Answer | null> {
     const { counts } = this.#history
     const server = this.#server()
-    const answer = await server.call(method, path, { body, cookie: this.#cookie })
+    const answer = await server.call(method, path, { body, cookie: this.#cookie, isForLater })
     counts.calls++
     if (!answer) counts.unanswered++
     else if (answer.status >= 500) counts.refused++

@@ -21,6 +21,8 @@ export interface Answer {
 interface Call {
   readonly body?: unknown
   readonly cookie?: string | undefined
+  /** Whether it need not be done when the answer comes. */
+  readonly isForLater?: boolean
 }
 
 /** It seals nothing: real sealing is done on other threads. */
@@ -140,7 +142,11 @@ export class Server {
    * null: no answer came, and whether it was done is not known. By then it is either done or never will be, as far as this
    * server is concerned.
    */
-  async call(method: string, path: string, { body, cookie }: Call = {}): Promise<Answer | null> {
+  async call(
+    method: string,
+    path: string,
+    { body, cookie, isForLater = false }: Call = {},
+  ): Promise<Answer | null> {
     const timeline = this.#timeline
     await timeline.pause(timeline.between(1, 40))
     const { life } = this
@@ -153,6 +159,7 @@ export class Server {
       headers: {
         ...(body !== undefined && { 'content-type': raw ? 'text/csv' : 'application/json' }),
         ...(cookie !== undefined && { cookie }),
+        ...(isForLater && { prefer: 'respond-async' }),
       },
       ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
     })

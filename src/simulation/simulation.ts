@@ -184,18 +184,24 @@ async function settle(world: Faulty, people: readonly Person[]): Promise<void> {
   const { timeline, history, keeping } = world
   timeline.tell('FAULT', 'there are none from here on')
   for (const person of people) person.isDone = true
-  const looked = { isDone: false }
-  void (async () => {
-    for (const person of people) await person.lookAtAll()
-    looked.isDone = true
-  })()
   const until = timeline.now + SETTLING_MS
-  let pending: readonly string[] = []
+  let pending: readonly string[] | null = null
   do {
-    await timeline.run(timeline.now + SETTLING_STEP_MS)
-    pending = await history.pending(keeping.kv)
-  } while (timeline.now < until && (!looked.isDone || pending.length > 0))
-  if (!looked.isDone) history.found('settled', 'a day after the last fault, not everybody has an answer')
-  for (const what of pending) history.found('settled', `a day after the last fault ${what} is still pending`)
+    const looked: { pending: readonly string[] | null } = { pending: null }
+    void (async () => {
+      await timeline.pause(SETTLING_STEP_MS / 2)
+      const left: string[] = []
+      for (const person of people) {
+        await person.lookAtAll()
+        left.push(...(await person.jobs.judge()))
+      }
+      looked.pending = left
+    })()
+    await timeline.run(timeline.now + SETTLING_STEP_MS, () => history.findings.length > 0)
+    pending = looked.pending && [...looked.pending, ...(await history.pending(keeping.kv))]
+  } while (timeline.now < until && history.findings.length === 0 && pending?.length !== 0)
+  if (!pending) history.found('settled', 'a day after the last fault, not everybody has an answer')
+  for (const what of pending ?? [])
+    history.found('settled', `a day after the last fault ${what} is still pending`)
   await check(world, true)
 }
