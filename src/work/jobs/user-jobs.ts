@@ -160,20 +160,28 @@ export class UserJobs<Job extends KeptJob, Progress extends JobProgress> extends
         return
       }
       const failure = this.#failureOf(id, error)
-      await this.#oncePresent(live, () => fail(id, failure))
+      // A full disk, or one that fails, takes it later. Until then the record says that somebody works on it.
+      await this.#oncePresent(live, () => fail(id, failure), true)
     } finally {
       await this.#oncePresent(live, () => this.#tellEnd(id, live))
     }
   }
 
-  /** Does `step` again for as long as the store is away, unless the job is ended meanwhile. */
-  async #oncePresent(live: LiveJob<Job, Progress>, step: () => Promise<unknown>): Promise<void> {
+  /**
+   * Does `step` again for as long as the store is away, unless the job is ended meanwhile. `whyever`: also where it fails
+   * otherwise.
+   */
+  async #oncePresent(
+    live: LiveJob<Job, Progress>,
+    step: () => Promise<unknown>,
+    whyever = false,
+  ): Promise<void> {
     do
       try {
         await step()
         return this.#away.worked()
       } catch (error) {
-        if (!isProblem(error, 'store_unavailable') || live.signal.aborted) throw error
+        if (live.signal.aborted || !(whyever || isProblem(error, 'store_unavailable'))) throw error
         this.#away.failed(error)
         await this.#options.clock.sleep(this.#away.waitMs, live.signal)
       }

@@ -89,7 +89,11 @@ test('twenty jobs of a user wait or run, however many are sent at once, and a fa
 })
 
 /** A job over a store that is away until the test says so, for the steps that it names. */
-function jobsOver(away: Set<'work' | 'fail' | 'find'>, error: Problem | null = null) {
+function jobsOver(
+  away: Set<'work' | 'fail' | 'find'>,
+  error: Error | null = null,
+  refusal: Error = new Problem(503, 'store_unavailable', 'The database does not answer.'),
+) {
   const clock = new HandClock()
   const told: string[] = []
   const tries = { work: 0, fail: 0, find: 0 }
@@ -97,7 +101,7 @@ function jobsOver(away: Set<'work' | 'fail' | 'find'>, error: Problem | null = n
   let record: KeptJob & { code?: string } = { id: 'a', userId: 'usr_1', state: 'running' }
   const ask = (step: 'work' | 'fail' | 'find') => {
     tries[step]++
-    if (away.has(step)) throw new Problem(503, 'store_unavailable', 'The database does not answer.')
+    if (away.has(step)) throw refusal
   }
   const jobs = new UserJobs<KeptJob, Pick<KeptJob, 'state'>>({
     noun: ['job', 'jobs'],
@@ -216,4 +220,23 @@ test('what a stopping server leaves is handed back if the kind says how, and fai
     done.push('settled')
   }
   expect(done).toEqual(['settled', 'a is given back', 'settled'])
+})
+
+test.each([
+  ['a disk that fails', new Error('EIO: i/o error, write')],
+  ['a full disk', new Problem(507, 'storage_full', 'The disk is full.')],
+])('that a job has failed is stored as soon as %s takes it', async (_, refusal) => {
+  const away = new Set(['fail'] as const)
+  const { jobs, clock, told, tries, watched, record } = jobsOver(away, new Error('broken'), refusal)
+  jobs.begin(record())
+  const watching = watched()
+  await clock.pass(60_000)
+  expect([told, record().state]).toEqual([['running'], 'running'])
+  expect(tries.work).toBe(1)
+  expect(tries.fail).toBeGreaterThan(5)
+  away.clear()
+  await clock.pass(10_000)
+  await watching
+  expect(record()).toMatchObject({ state: 'failed', code: 'internal_error' })
+  expect(told).toEqual(['running', 'failed'])
 })
