@@ -5,7 +5,7 @@ import type { Kv } from '../store/kv.ts'
 import { alertRecords } from '../notify/alerts/records.ts'
 import { deliveryCollection } from '../notify/webhooks/deliveries.ts'
 import type { Life } from './life.ts'
-import type { Timeline } from './timeline.ts'
+import { EPOCH, type Timeline } from './timeline.ts'
 
 export const CHECKS = {
   durable: 'What was acknowledged is there, and one’s own writes are read',
@@ -13,6 +13,7 @@ export const CHECKS = {
   delivered: 'A delivery that was accepted, and known to be, is not made again',
   private: 'Nobody sees what is another’s',
   revoked: 'A session that was ended opens nothing',
+  released: 'A server that stops in order leaves its work to the others at once',
   counted: 'A counter is what it counts, and never below zero',
   exclusive: 'The work of a shard is one server’s at a time',
   worked: 'Long work ends as it should, once, and a forward run does what a backtest of its bars does',
@@ -43,6 +44,8 @@ export interface Doc {
   readonly path: string
   value: string | null
   maybe: (string | null)[]
+  /** Which life of a server has acknowledged it last. */
+  by: Life | null
   /** Until when an unanswered write may still come true. */
   openUntil: number
 }
@@ -71,6 +74,10 @@ export interface FedBar {
 
 /** A server that is killed so soon after an answer may not have written it down. */
 const WRITING_MS = 5000
+/** A letter is not tried again before a minute, whatever became of it, even if nobody can write that down; less what clocks are wrong. */
+const LETTER_MS = 40_000
+/** An alert fires so soon, where nothing is in the way. */
+export const PROMPT_MS = 120_000
 /** A store that failed is tried again after a minute at most. */
 const BACKOFF_MS = 75_000
 
@@ -82,6 +89,10 @@ export class History {
   /** When the store was at fault, which an outcome may have waited for; an open end while it is. */
   readonly storeFaults: { readonly from: number; to: number }[] = []
   isStoreBroken = false
+  /** Work that it befell may have ended with that. */
+  wasStoreBroken = false
+  /** Since when nothing is in the way of anybody. */
+  quietSince = EPOCH
   readonly counts = { calls: 0, unanswered: 0, refused: 0, accepted: 0, firings: 0 }
   readonly #timeline: Timeline
   readonly #accepted = new Map<string, Accepted[]>()
@@ -99,7 +110,8 @@ export class History {
   accepted(receiver: string, id: string, life: Life, what: string, isAnswered: boolean): Accepted {
     const now = this.#timeline.now
     const before = this.#accepted.get(id) ?? []
-    const wrong = before.find((one) => !this.#mayRepeat(one))
+    const leastMs = what === 'letter' ? LETTER_MS : 0
+    const wrong = before.find((one) => now < one.at + leastMs || !this.#mayRepeat(one))
     if (wrong)
       this.found(
         'delivered',
@@ -151,6 +163,22 @@ export class History {
           !isOfCloses && bar.isHigh && bar.storedAt !== null && bar.askedAt > armedAt && endedAt === null
         if (isOver && should && !has) this.found('once', `${id} has not fired for the bar ${iso(bar.time)}`)
       }
+  }
+
+  /** Of a bar that was stored a while ago, while nothing was in the way: all that it fires has fired. */
+  async checkPrompt(kv: Kv, { series, time, isHigh, askedAt }: FedBar): Promise<void> {
+    if (!isHigh || this.quietSince > askedAt) return
+    const { firings } = alertRecords(kv, 0)
+    for (const { id, ...alert } of this.alerts.values()) {
+      if (alert.series !== series || alert.isOfCloses || alert.armedAt >= askedAt || alert.endedAt !== null)
+        continue
+      const { items } = await firings.list('alert', [id], { limit: 20 })
+      if (!items.some(({ barTime }) => barTime === time) && this.alerts.get(id)?.endedAt === null)
+        this.found(
+          'once',
+          `${id} has not fired for the bar ${iso(time)}, ${PROMPT_MS} ms after it was stored`,
+        )
+    }
   }
 
   /** The deliveries that have not come to their end. */

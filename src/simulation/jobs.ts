@@ -74,9 +74,12 @@ export class Jobs {
         if (left !== null) pending.push(left)
       } else if (found.state === 'queued' || found.state === 'running')
         pending.push(`${what} (${found.state})`)
-      else if (found.state !== 'done')
+      else if (
+        found.state !== 'done' &&
+        !(found.error?.code === 'internal_error' && this.#history.wasStoreBroken)
+      )
         this.#found(`${what} ended as ${found.state}: ${JSON.stringify(found.error)}`)
-      else if (job.path === 'sweeps') await this.#judgeSweep(job)
+      else if (found.state === 'done' && job.path === 'sweeps') await this.#judgeSweep(job)
     }
     return pending
   }

@@ -9,6 +9,7 @@ import { openServerPostgres } from '../store/postgres/open-postgres.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import { SCHEMA } from '../store/postgres/schema.ts'
 import { Disk } from './disk.ts'
+import type { History } from './history.ts'
 import type { Life } from './life.ts'
 import { clientsOf, type Line, Postgres } from './postgres.ts'
 import type { Timeline } from './timeline.ts'
@@ -31,8 +32,8 @@ export interface Keeping {
   /** When the work of some was last given to another server. */
   shardsChangedAt(): number
   open(life: Life, world: World): Promise<ServerStore>
-  /** The life has ended without a chance to say so. */
-  crashed(life: Life): Promise<void>
+  /** A life is over, by a crash or in order. */
+  ended(life: Life): Promise<void>
 }
 
 export async function aloneOnDisk(timeline: Timeline): Promise<Keeping> {
@@ -69,7 +70,8 @@ export async function aloneOnDisk(timeline: Timeline): Promise<Keeping> {
         close: async () => {},
       }
     },
-    async crashed(life) {
+    async ended(life) {
+      if (life.end?.isCrash !== true) return
       const lost = await disk.crash()
       timeline.tell(life.name, `${lost} commits were not flushed`)
     },
@@ -78,13 +80,15 @@ export async function aloneOnDisk(timeline: Timeline): Promise<Keeping> {
 
 /** As the default of `--lease-seconds`. */
 const LEASE_MS = 4000
+/** What a server that has stopped has sent before arrives within this. */
+const LAST_WORDS_MS = 200
 
-export function togetherOnPostgres(timeline: Timeline): Keeping {
+export function togetherOnPostgres(timeline: Timeline, history: History): Keeping {
   const postgres = new Postgres(timeline)
   const lines = new Map<string, Line>()
   const lineOf = (name: string) => lines.getOrInsertComputed(name, () => ({ state: 'open' }))
   const read = { query: async (text: string, values: readonly unknown[]) => postgres.look(text, values) }
-  let lives = 0
+  const nodes = new Map<Life, string>()
   return {
     kv: postgresKv({ schema: SCHEMA, reading: read } as never),
     faults: {
@@ -115,12 +119,14 @@ export function togetherOnPostgres(timeline: Timeline): Keeping {
     },
     shardsChangedAt: () => postgres.shardsChangedAt,
     async open(life, { steady: clock, random }) {
+      const node = `${life.name}-${nodes.size + 1}`
+      nodes.set(life, node)
       const store = await openServerPostgres({
         url: 'postgres://simulated',
         open: clientsOf(postgres, life, lineOf(life.name)),
         clock,
         random,
-        node: `${life.name}-${++lives}`,
+        node,
         version: '0.0.0',
         leaseMs: LEASE_MS,
         admit: async () => {},
@@ -128,6 +134,12 @@ export function togetherOnPostgres(timeline: Timeline): Keeping {
       })
       return { ...store, pages: null }
     },
-    crashed: async () => {},
+    async ended(life) {
+      const node = nodes.get(life) ?? ''
+      if (life.end?.isCrash === true) return
+      await timeline.pause(LAST_WORDS_MS)
+      if (postgres.isHeld(node))
+        history.found('released', `${node} has stopped, and others wait for its lease to run out`)
+    },
   }
 }

@@ -1,6 +1,7 @@
 // Who uses the servers: people who keep things, arm alerts and sign in and out, and one who feeds bars to all of them.
 
-import type { Doc, FedBar, History } from './history.ts'
+import type { Kv } from '../store/kv.ts'
+import { type Doc, type FedBar, type History, PROMPT_MS } from './history.ts'
 import { Jobs } from './jobs.ts'
 import type { Answer, Server } from './servers.ts'
 import type { Timeline } from './timeline.ts'
@@ -150,7 +151,15 @@ export class Person {
     const id = answer?.status === 200 ? String(answer.json.id) : null
     if (id === null) return
     const { docs, alerts } = this.#history
-    docs.set(id, { id, user: this.email, path: kind.path, value: name, maybe: [], openUntil: 0 })
+    docs.set(id, {
+      id,
+      user: this.email,
+      path: kind.path,
+      value: name,
+      maybe: [],
+      by: answer?.life ?? null,
+      openUntil: 0,
+    })
     if (kind.path !== 'alerts') return
     const series = Number((body as { symbol: string }).symbol.slice(1))
     const isOfCloses = (body as { frequency?: string }).frequency === 'once_per_bar_close'
@@ -176,6 +185,7 @@ export class Person {
     const answer = await this.#call(method, pathOf(doc), body)
     if (answer && answer.status < 300) {
       doc.value = value
+      doc.by = answer.life
       doc.maybe = []
     } else if (answer?.status === 404) this.#history.read(doc, null)
     else doc.openUntil = this.#timeline.now + 60_000
@@ -185,8 +195,8 @@ export class Person {
   async #look(doc: Doc): Promise<void> {
     const answer = await this.#call('GET', pathOf(doc))
     const { as, field } = KINDS.find(({ path }) => path === doc.path)!
-    // While the database is away, what it said before is shown, and said to be old.
-    if (answer?.isOld === true) return
+    // While the database is away, what it said before is shown, and said to be old; but not to who knows better.
+    if (answer?.isOld === true && answer.life !== doc.by) return
     if (answer?.status === 200) this.#history.read(doc, String(answer.json[as][field]))
     else if (answer?.status === 404) this.#history.read(doc, null)
   }
@@ -271,6 +281,7 @@ export async function feedBars(
   feeder: Person,
   timeline: Timeline,
   history: History,
+  kv: Kv,
   isOver: () => boolean,
 ): Promise<void> {
   await feeder.arrive()
@@ -307,8 +318,16 @@ export async function feedBars(
       history.bars.push(bar)
       const before = history.bars.findLast((one) => one.series === series && one.time < bar.time)
       const corrected = before && timeline.once(4) ? [rowOf(before.time, before.isHigh, 7)] : []
-      await feeder.feed([...corrected, rowOf(bar.time, bar.isHigh, 5)], series)
+      // What is corrected may come by itself, and whichever of both is first.
+      const row = rowOf(bar.time, bar.isHigh, 5)
+      if (timeline.once(2)) await feeder.feed([...corrected, row], series)
+      else
+        await Promise.all([
+          feeder.feed([row], series),
+          corrected.length > 0 && feeder.feed(corrected, series),
+        ])
       bar.storedAt = timeline.now
+      timeline.after(PROMPT_MS, () => void history.checkPrompt(kv, bar))
     }
   }
 }

@@ -31,6 +31,12 @@ export class Postgres {
     this.#transactions = new Transactions(timeline)
   }
 
+  /** Whether a lease is this node's, and has not run out. */
+  isHeld(node: string): boolean {
+    const { leases } = this.#transactions.tables
+    return leases.all().some((lease) => lease.node === node && lease.until > this.timeline.now)
+  }
+
   get shardsChangedAt(): number {
     return this.#transactions.tables.shardsChangedAt
   }

@@ -16,6 +16,7 @@ export interface Answer {
   readonly cookie: string | null
   /** It is what the database said before it was away. */
   readonly isOld: boolean
+  readonly life: Life
 }
 
 interface Call {
@@ -87,7 +88,7 @@ export class Server {
       this.#app = null
       this.fleet = null
       this.#answering.clear()
-      if (life.end?.isCrash === true) await this.#keeping.crashed(life)
+      await this.#keeping.ended(life)
       await this.#timeline.pause(this.#timeline.between(100, AWAY_MS))
     }
   }
@@ -170,6 +171,7 @@ export class Server {
         status: response.status,
         json: text.startsWith('{') ? JSON.parse(text) : null,
         isOld: response.headers.has('age'),
+        life,
         cookie: /^[^;]+/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? null,
       }
     })

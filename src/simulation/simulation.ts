@@ -51,7 +51,7 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
   const timeline = new Timeline(seed)
   const history = new History(timeline)
   const receivers = new Receivers(timeline, history)
-  const keeping = options.servers === 1 ? await aloneOnDisk(timeline) : togetherOnPostgres(timeline)
+  const keeping = options.servers === 1 ? await aloneOnDisk(timeline) : togetherOnPostgres(timeline, history)
   const servers = Array.from({ length: options.servers }, (_, i) => {
     const drift = faults.includes('clock') ? 1e-5 * (timeline.random.uniform() - 0.5) : 0
     return new Server(`server-${i + 1}`, timeline, keeping, receivers, { aheadMs: 0, drift })
@@ -64,7 +64,7 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
   // The first who signs up owns the servers, and what the owner feeds is everybody's.
   void (async () => {
     await owner?.arrive()
-    if (owner) void feedBars(owner, timeline, history, isOver)
+    if (owner) void feedBars(owner, timeline, history, keeping.kv, isOver)
     for (const person of people) void person.live()
   })()
   const world: Faulty = { servers, keeping, receivers, history, timeline }
@@ -115,6 +115,19 @@ async function haveFault(
     await timeline.pause(timeline.between(0, 200))
   }
   timeline.tell('FAULT', FAULTS[fault])
+  history.quietSince = Infinity
+  await befall({ servers, keeping, receivers, history, timeline }, fault, server)
+  history.quietSince = timeline.now + QUIET_MS
+}
+
+/** After a fault all are back, and have tried again what failed, within this. */
+const QUIET_MS = 150_000
+
+async function befall(
+  { keeping, receivers, history, timeline }: Faulty,
+  fault: Fault,
+  server: Server,
+): Promise<void> {
   if (fault === 'kill') return server.kill()
   if (fault === 'stop') return server.stop()
   if (fault === 'clock') {
@@ -133,6 +146,7 @@ async function haveFault(
   } else {
     history.storeFaults.push(span)
     history.isStoreBroken = fault === 'broken'
+    history.wasStoreBroken ||= history.isStoreBroken
     if (fault === 'freeze') server.standStill(timeline.between(100, 20_000))
     else end = keeping.faults[fault]?.(server.name) ?? end
   }
@@ -200,7 +214,8 @@ async function settle(world: Faulty, people: readonly Person[]): Promise<void> {
     await timeline.run(timeline.now + SETTLING_STEP_MS, () => history.findings.length > 0)
     pending = looked.pending && [...looked.pending, ...(await history.pending(keeping.kv))]
   } while (timeline.now < until && history.findings.length === 0 && pending?.length !== 0)
-  if (!pending) history.found('settled', 'a day after the last fault, not everybody has an answer')
+  if (!pending && history.findings.length === 0)
+    history.found('settled', 'a day after the last fault, not everybody has an answer')
   for (const what of pending ?? [])
     history.found('settled', `a day after the last fault ${what} is still pending`)
   await check(world, true)
