@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // All that is needed to serve, tied together.
   server: ['lib', 'market', 'wire', 'store', 'language', 'work', 'people', 'notify', 'http'],
   // Whole servers in a world that comes out of a seed.
-  simulation: ['lib', 'market', 'store', 'work', 'people', 'notify', 'http', 'server'],
+  simulation: ['lib', 'market', 'store', 'broker', 'work', 'people', 'notify', 'http', 'server'],
   dashboard: ['lib', 'market', 'wire', 'language'],
   playground: ['lib', 'market', 'wire', 'language', 'engine', 'dashboard'],
   cli: ['*'],

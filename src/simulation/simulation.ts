@@ -4,6 +4,7 @@
 import { SHARDS } from '../lib/shards.ts'
 import { History, type Finding } from './history.ts'
 import { aloneOnDisk, type Keeping, STORE_FAULTS, togetherOnPostgres } from './keeping.ts'
+import { loadAll } from './loaded.ts'
 import { feedBars, Person } from './people.ts'
 import { Receivers } from './receivers.ts'
 import { Server } from './servers.ts'
@@ -47,8 +48,20 @@ export type Fault = keyof typeof FAULTS
 export const ALL_FAULTS = Object.keys(FAULTS) as Fault[]
 
 export async function simulate(options: SimulationOptions): Promise<Outcome> {
-  const { seed, hours, users, faults } = options
-  const timeline = new Timeline(seed)
+  await loadAll()
+  const timeline = new Timeline(options.seed)
+  // Workers, which are on this thread here, measure by it how long they take.
+  const realNow = performance.now
+  performance.now = () => timeline.now - EPOCH
+  try {
+    return await liveThrough(timeline, options)
+  } finally {
+    performance.now = realNow
+  }
+}
+
+async function liveThrough(timeline: Timeline, options: SimulationOptions): Promise<Outcome> {
+  const { hours, users, faults } = options
   const history = new History(timeline)
   const receivers = new Receivers(timeline, history)
   const keeping = options.servers === 1 ? await aloneOnDisk(timeline) : togetherOnPostgres(timeline, history)

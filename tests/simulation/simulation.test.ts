@@ -28,7 +28,7 @@ test.each([1, 3])(
     const until = performance.now() + (isLong ? 300_000 : 0)
     let seed = SEED
     do {
-      const options = { ...OPTIONS, seed, servers, hours: isLong ? 6 : 0.75 / servers }
+      const options = { ...OPTIONS, seed, servers, hours: isLong ? 6 : 0.5 / servers }
       const outcome = await simulate(options)
       expect({ seed, findings: outcome.findings }).toEqual({ seed, findings: [] })
       expect((await simulate(options)).digest).toBe(outcome.digest)
