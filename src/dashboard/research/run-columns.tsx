@@ -47,7 +47,6 @@ const CURVE: Column<Run> = {
   of: 'curve',
   head: 'Equity',
   bare: true,
-  look: 'spark',
   cell: ({ curve }) => curve && <Spark values={[1, ...curve]} from={1} />,
 }
 const PROFIT: Column<Run> = {

@@ -16,7 +16,7 @@ interface ColumnLook<R> extends Omit<Sortable<R>, 'of'> {
   readonly head: string
   /** The head is only for screen readers, because the cells below speak for themselves. */
   readonly bare?: boolean
-  readonly look?: 'main' | 'muted' | 'note' | 'number' | 'date' | 'pin' | 'end' | 'head' | 'spark'
+  readonly look?: 'main' | 'muted' | 'note' | 'number' | 'date' | 'pin' | 'end' | 'head'
   /** Classes of one row's cell. */
   readonly tone?: (row: R) => string | undefined
   /** The background of one row's cell. */

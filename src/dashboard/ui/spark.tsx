@@ -19,14 +19,7 @@ export function Spark({ values, from }: SparkProps) {
   return (
     <svg class={s.spark} viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
       {from !== undefined && (
-        <line
-          class={s.sparkFrom}
-          x1="0"
-          x2="100"
-          y1={y(from)}
-          y2={y(from)}
-          vector-effect="non-scaling-stroke"
-        />
+        <line x1="0" x2="100" y1={y(from)} y2={y(from)} vector-effect="non-scaling-stroke" />
       )}
       <polyline
         points={points.join(' ')}
