@@ -294,12 +294,17 @@ function proxyBelow(below: string, port: number) {
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
-    fetch(request) {
+    async fetch(request) {
       const { pathname, search } = new URL(request.url)
       if (!pathname.startsWith(`${below}/`)) return new Response('somebody else', { status: 404 })
       const target = `http://127.0.0.1:${port}${pathname.slice(below.length)}${search}`
       const { method, headers, body, signal } = request
-      return fetch(target, { method, headers, body, signal, redirect: 'manual', decompress: false })
+      try {
+        return await fetch(target, { method, headers, body, signal, redirect: 'manual', decompress: false })
+      } catch {
+        // A page may still ask when its server has been stopped.
+        return new Response('Bad Gateway', { status: 502 })
+      }
     },
   })
 }
