@@ -72,7 +72,8 @@ export interface BacktestResult {
   moments(): Moments | null
   /**
    * The equity in multiples of the initial capital, to 4 digits behind the point, at the closes of up to 24 bars evenly apart,
-   * the last of which is the run's last; null if nothing was traded. It needs `columns` as `moments` does.
+   * the last of which is the run's last; null if nothing was traded, or it began with nothing. It needs `columns` as `moments`
+   * does.
    */
   curve(): number[] | null
   /** Made when first read: for a million bars, that takes longer than the run. */

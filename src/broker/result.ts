@@ -164,10 +164,12 @@ function text(value: unknown): string {
 
 const CURVE_POINTS = 24
 
-function curveOf(equity: ArrayLike<number>, initial: number): number[] {
+/** null where it is no number: a strategy may begin with nothing. */
+function curveOf(equity: ArrayLike<number>, initial: number): number[] | null {
   const points = Math.min(CURVE_POINTS, equity.length)
-  return Array.from({ length: points }, (_, i) => {
+  const curve = Array.from({ length: points }, (_, i) => {
     const bar = Math.floor(((i + 1) * equity.length) / points) - 1
     return Math.round((equity[bar]! / initial) * 1e4) / 1e4
   })
+  return curve.every(Number.isFinite) ? curve : null
 }

@@ -75,7 +75,7 @@ const Backtest = Type.Object(
         Type.Array(Type.Number(), {
           maxItems: 24,
           description:
-            'The equity in multiples of the initial capital at the closes of up to 24 bars evenly apart, the last of which is the run’s last. Null if nothing was traded; missing until it is done, and for results from before there were curves.',
+            'The equity in multiples of the initial capital at the closes of up to 24 bars evenly apart, the last of which is the run’s last. Null if nothing was traded or it began with nothing; missing until it is done, and for results from before there were curves.',
         }),
       ),
     ),

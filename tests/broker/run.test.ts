@@ -72,6 +72,10 @@ describe('runBacktest', () => {
     expect(curve).toHaveLength(24)
     expect([curve?.[0], curve?.[1], curve?.at(-1)]).toEqual([1, 1.02, 1.48])
     expect(runBacktest(request({ source: `//@version=6\n${strategy}` })).curve()).toBeNull()
+    // Of nothing there are no multiples.
+    const none = source.replace('initial_capital=100', 'initial_capital=0, margin_long=0')
+    const broke = runBacktest(request({ source: none }))
+    expect([broke.report.trades.length, broke.curve()]).toEqual([1, null])
   })
 
   test('runs over the last bars that calc_bars_count asks for, as if there were no others', () => {
