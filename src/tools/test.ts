@@ -26,9 +26,10 @@ import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.t
 const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `tests/${name}.test.ts`)
 
 /**
- * Journeys in a browser, each through a room of the dashboard that models and suites of the API guard as well. They take six
- * minutes of processor together: a short run makes a third of them, dealt by its seed, and so the next commit another.
- * `npm run test-long` makes all. The costliest come first, which makes the thirds alike.
+ * Journeys in a browser. They take six minutes of processor together: a short run makes a third of them, dealt by its seed, and
+ * so the next commit another. Models and suites of the API guard much of the same, but not all: what is broken in a page alone
+ * may be seen only a commit or two later, or by `npm run test-long`, which makes all. The costliest come first, which makes the
+ * thirds alike.
  */
 const DEALT = [
   'offline',
