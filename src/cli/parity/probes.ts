@@ -27,10 +27,7 @@ export function probeCases(dir: string): ParityCase[] {
   const all = chartBars(join(dir, 'data'))
   if (all === null) return []
   const lists = new Map(
-    names.map((name) => [
-      name,
-      parseTradeList(readFileSync(join(folder, name, listOf(join(folder, name))), 'utf8')).trades,
-    ]),
+    names.map((name) => [name, parseTradeList(readFileSync(listOf(join(folder, name)), 'utf8')).trades]),
   )
   const windows = exportWindows([...lists.values()])
   const symbol: SymbolInfo = {
@@ -91,16 +88,15 @@ export function probeCases(dir: string): ParityCase[] {
 
 /** A folder with an empty script or list has nothing to measure. */
 function isProbe(folder: string): boolean {
-  return ['strategy.pine', listOf(folder)].every((name) => {
-    const file = join(folder, name)
-    return existsSync(file) && statSync(file).size > 0
-  })
+  return [join(folder, 'strategy.pine'), listOf(folder)].every(
+    (file) => existsSync(file) && statSync(file).size > 0,
+  )
 }
 
-/** The list that a probe's inputs.json names: one of several modes was exported under other names. */
+/** The file of the list that a probe's inputs.json names: one of several modes was exported under other names. */
 function listOf(folder: string): string {
   const name = saidOf(folder)['tv_trades_csv']
-  return typeof name === 'string' ? basename(name) : 'tv_trades.csv'
+  return join(folder, typeof name === 'string' ? basename(name) : 'tv_trades.csv')
 }
 
 /** The script's own inputs, by their titles, as a probe's inputs.json says that it was exported with. */
