@@ -47,7 +47,7 @@ const CURVE: Column<Run> = {
   of: 'curve',
   head: 'Equity',
   bare: true,
-  cell: ({ curve }) => curve && <Spark values={[1, ...curve]} from={1} />,
+  cell: ({ curve }) => curve && <Spark values={[1, ...curve]} baseline />,
 }
 const PROFIT: Column<Run> = {
   ...SORTS.profit,

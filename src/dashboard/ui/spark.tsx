@@ -4,23 +4,21 @@ import s from './ui.module.css'
 
 interface SparkProps {
   readonly values: readonly number[]
-  /** What it began from, if that is not the first value: a dotted line, and above it is up. */
-  readonly from?: number
+  /** Whether a dotted line stands where it began. */
+  readonly baseline?: boolean
 }
 
 /** Nothing is drawn of fewer than two values. It says what a figure beside it says, and so nothing to a screen reader. */
-export function Spark({ values, from }: SparkProps) {
+export function Spark({ values, baseline = false }: SparkProps) {
   if (values.length < 2) return <span class={s.spark} />
-  const start = from ?? values[0]!
-  const low = Math.min(start, ...values)
-  const span = Math.max(start, ...values) - low || 1
+  const start = values[0]!
+  const low = Math.min(...values)
+  const span = Math.max(...values) - low || 1
   const y = (value: number) => (22 - ((value - low) / span) * 20).toFixed(1)
   const points = values.map((value, i) => `${((i / (values.length - 1)) * 100).toFixed(1)},${y(value)}`)
   return (
     <svg class={s.spark} viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
-      {from !== undefined && (
-        <line x1="0" x2="100" y1={y(from)} y2={y(from)} vector-effect="non-scaling-stroke" />
-      )}
+      {baseline && <line x1="0" x2="100" y1={y(start)} y2={y(start)} vector-effect="non-scaling-stroke" />}
       <polyline
         points={points.join(' ')}
         fill="none"
