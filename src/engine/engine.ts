@@ -200,7 +200,16 @@ function requestOf(script: string | Script, market: Market, options: RunOptions)
   }
 }
 
-const OPTIONS = ['inputs', 'overrides', 'asOf', 'libraries', 'others', 'finer', 'timeMs', 'progress']
+const OPTIONS = given.fieldsOf<RunOptions>({
+  inputs: true,
+  overrides: true,
+  asOf: true,
+  libraries: true,
+  others: true,
+  finer: true,
+  timeMs: true,
+  progress: true,
+})
 
 /** Throws Problem for what is no script, no market or no option. */
 function optionsGiven(script: string | Script, market: Market, options: RunOptions): void {

@@ -19,6 +19,9 @@ export function object(value: unknown, name: string): Readonly<Record<string, un
   return value as Readonly<Record<string, unknown>>
 }
 
+/** The fields of a type, each of which has to be named: an option that is forgotten here would be refused. */
+export const fieldsOf = <T>(fields: Readonly<Record<keyof T, true>>): readonly string[] => Object.keys(fields)
+
 /** An object with none but these fields. */
 export function named(value: unknown, name: string, fields: readonly string[]): void {
   for (const key of Object.keys(object(value, name)))

@@ -74,8 +74,15 @@ async function* piecesOf(file: CsvFile): AsyncGenerator<Uint8Array> {
 
 const notRead = () => given.wrong('file', 'a text, bytes, a stream of them or a File')
 
-const MARKET_OPTIONS = ['symbol', 'interval', 'facts']
-const CSV_OPTIONS = [...MARKET_OPTIONS, 'timezone', 'decimal', 'dateOrder', 'fileName']
+const OF_MARKET = { symbol: true, interval: true, facts: true } as const
+const MARKET_OPTIONS = given.fieldsOf<MarketOptions>(OF_MARKET)
+const CSV_OPTIONS = given.fieldsOf<CsvOptions>({
+  ...OF_MARKET,
+  timezone: true,
+  decimal: true,
+  dateOrder: true,
+  fileName: true,
+})
 
 export async function marketOfFile(file: CsvFile, asked: CsvOptions): Promise<Market> {
   given.named(asked, 'options', CSV_OPTIONS)

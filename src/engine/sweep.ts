@@ -33,17 +33,17 @@ export interface SweepResult {
   readonly verdict: Verdict
 }
 
-const PLAN = [
-  'space',
-  'where',
-  'sampler',
-  'trials',
-  'seed',
-  'objective',
-  'constraints',
-  'windows',
-  'progress',
-]
+const PLAN = given.fieldsOf<SweepPlan>({
+  space: true,
+  where: true,
+  sampler: true,
+  trials: true,
+  seed: true,
+  objective: true,
+  constraints: true,
+  windows: true,
+  progress: true,
+})
 
 /** Throws Problem for what a server's schema would refuse; what the parts mean is looked at where they are used. */
 function planGiven(plan: SweepPlan): void {
