@@ -26,10 +26,10 @@ import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.t
 const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `tests/${name}.test.ts`)
 
 /**
- * Journeys in a browser. They take six minutes of processor together: a short run makes a third of them, dealt by its seed, and
+ * Journeys in a browser. They take ten minutes of processor together: a short run makes a third of them, dealt by its seed, and
  * so the next commit another. Models and suites of the API guard much of the same, but not all: what is broken in a page alone
- * may be seen only a commit or two later, or by `npm run test-long`, which makes all. The costliest come first, which makes the
- * thirds alike.
+ * may be seen only a commit or two later, or by `npm run test-long`, which makes all. Files of many deal them out themselves
+ * (`tests/dashboard/dealt.ts`); these are made whole or not, the costliest first, which makes the thirds alike.
  */
 const DEALT = [
   'offline',
@@ -211,7 +211,7 @@ async function runWhole(): Promise<readonly Outcome[]> {
     console.log(`\nNot dealt, but for a run of their own or \`npm run test-long\`: ${notDealt.join(' ')}`)
     console.log(`\nAnd over PostgreSQL: TEST_STORE=postgres bun test ${OVER_POSTGRES.join(' ')}`)
     const both = [
-      run(short, { ...late, [ANSWERED]: answered }),
+      run(short, { ...late, [ANSWERED]: answered, TEST_DEALT: '1' }),
       run(OVER_POSTGRES, { TEST_STORE: 'postgres' }, 1),
     ]
     outcomes.push(...(await Promise.all(both)))

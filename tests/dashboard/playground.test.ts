@@ -14,6 +14,7 @@ import { isLong } from '../long.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { violations } from './axe.ts'
 import { noBrowser, sharedBrowser, startSite, type Site } from './browser.ts'
+import { dealtTests } from './dealt.ts'
 
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
 const random = seededRandom(SEED)
@@ -45,6 +46,8 @@ afterAll(async () => {
 afterEach(() => {
   expect(complaints.splice(0)).toEqual([])
 })
+
+const journey = dealtTests()
 
 const html = () => files.get('index.html')!
 
@@ -121,7 +124,7 @@ test.skipIf(noBrowser)(
   120_000,
 )
 
-test.skipIf(noBrowser)(
+journey(
   'a link holds script, inputs and series, and goes on without a connection',
   async () => {
     await open(await linkTo(STRATEGY, 'aapl', { Length: 30 }))
@@ -167,7 +170,7 @@ test('a link that is broken, too long or a bomb is refused in a sentence', async
   expect(linkOf({ ...shared, source: letters })).rejects.toThrow('too long for a link')
 })
 
-test.skipIf(noBrowser)(
+journey(
   'the page works behind such a link, and says what it lacks behind one that was made with a file',
   async () => {
     await open(`${disk}#1.${'A'.repeat(1 << 20)}`)
@@ -190,7 +193,7 @@ test.skipIf(noBrowser)(
   120_000,
 )
 
-test.skipIf(noBrowser)(
+journey(
   'what was written is there again when the page is loaded again, and a script is opened by its file',
   async () => {
     await open(await linkTo(STRATEGY))
@@ -211,7 +214,7 @@ test.skipIf(noBrowser)(
   120_000,
 )
 
-test.skipIf(noBrowser)(
+journey(
   'a script that never ends is stopped, and the next one runs',
   async () => {
     const endless = `//@version=6
@@ -229,7 +232,7 @@ plot(x)`
   120_000,
 )
 
-test.skipIf(noBrowser)(
+journey(
   'a file of bars is read in the page, and one that is none says so',
   async () => {
     await open(disk)
@@ -252,7 +255,7 @@ test.skipIf(noBrowser)(
   120_000,
 )
 
-test.skipIf(noBrowser)(
+journey(
   'on a phone the chart stays above tabs, nothing is wider than the page, and axe has no complaint in either theme',
   async () => {
     await open(disk)
@@ -419,7 +422,7 @@ test.skipIf(noBrowser)(
   300_000,
 )
 
-test.skipIf(noBrowser)(
+journey(
   'on a host, at its root or below a path, it opens again when the host is gone',
   async () => {
     const host = Bun.serve({
@@ -445,7 +448,7 @@ test.skipIf(noBrowser)(
   120_000,
 )
 
-test.skipIf(noBrowser)(
+journey(
   'a server has it at /try for everybody, in a sandbox without its session',
   async () => {
     const site: Site = await startSite({ owner: false })
