@@ -39,9 +39,14 @@ export function resultOf(ran: Ran, found: Results): BacktestResult {
   const hash = (ranOnAll ? request.barsHash : null) ?? barsHash(bars)
   let trades: readonly ReportTrade[] | null = null
   let orders: readonly ReportOrder[] | null = null
+  let isReleased = false
+  const kept = () => {
+    if (isReleased) throw new Error('This result was released, so its lists and tracks are gone.')
+    return found
+  }
   const report = reportOf(ran, found, hash, {
-    trades: () => (trades ??= [...found.trades()]),
-    orders: () => (orders ??= [...found.orders()]),
+    trades: () => (trades ??= [...kept().trades()]),
+    orders: () => (orders ??= [...kept().orders()]),
   })
   /** The report with other lists in their places. Its own lists are not read, since that would make all their objects. */
   const reportWith = (lists: Readonly<Record<'trades' | 'orders', object>>) =>
@@ -55,10 +60,12 @@ export function resultOf(ran: Ran, found: Results): BacktestResult {
   const strategy: StrategyTracks | null =
     program.declaration.kind === 'strategy'
       ? {
-          columns: found.columns,
-          orders: () => orders ?? found.orders(),
+          get columns() {
+            return kept().columns
+          },
+          orders: () => orders ?? kept().orders(),
           get orderColumns() {
-            return (orderColumns ??= found.orderColumns())
+            return (orderColumns ??= kept().orderColumns())
           },
           get resting() {
             return broker.restingOrders()
@@ -74,19 +81,25 @@ export function resultOf(ran: Ran, found: Results): BacktestResult {
   return {
     report,
     barsHash: ranOnAll ? hash : null,
-    moments: () => (hasTraded ? momentsOfEquity(found.columns.equity, settings.initialCapital) : null),
-    curve: () => (hasTraded ? curveOf(found.columns.equity, settings.initialCapital) : null),
+    moments: () => (hasTraded ? momentsOfEquity(kept().columns.equity, settings.initialCapital) : null),
+    curve: () => (hasTraded ? curveOf(kept().columns.equity, settings.initialCapital) : null),
     get tracks() {
       return (tracks ??= buildTracks(drawn))
     },
-    reportTexts: () => jsonPieces(reportWith({ trades: found.trades(), orders: found.orders() })),
+    reportTexts: () => jsonPieces(reportWith({ trades: kept().trades(), orders: kept().orders() })),
     trackTexts: (kinds) => trackTexts(drawn, kinds),
     columns(kinds = null) {
-      orderColumns ??= found.orderColumns()
+      orderColumns ??= kept().orderColumns()
       return {
-        report: reportWith({ trades: found.tradeColumns(), orders: orderColumns }),
+        report: reportWith({ trades: kept().tradeColumns(), orders: orderColumns }),
         tracks: columnTracks(drawn, kinds),
       }
+    },
+    release() {
+      if (isReleased) return
+      isReleased = true
+      found.release()
+      broker.releaseResting()
     },
   }
 }

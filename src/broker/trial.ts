@@ -196,6 +196,7 @@ class Judge {
       row[layout.outside] = this.#scoreOf((name) => found[name as keyof SpanRecord] ?? null)
       for (const [i, name] of SPAN_FIGURES.entries()) row[layout.outside + 1 + i] = found[name]
     }
+    results.release()
     return { row, windows: spans === null ? [] : windows.map((_, window) => this.#windowOf(spans, window)) }
   }
 

@@ -1,6 +1,10 @@
 // What a replay shows as dashed lines: which order waited at which price, from which bar to which.
 
 import { expect, test } from 'bun:test'
+import { blankOrder, HAS_STOP, type Order } from '../../src/broker/emulator/orders.ts'
+import type { Book } from '../../src/broker/emulator/book.ts'
+import { RestingNotes, type RestingOrder } from '../../src/broker/emulator/resting.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 import type { BacktestRequest } from '../../src/broker/backtest.ts'
 import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
@@ -87,4 +91,38 @@ strategy.exit("X", "L", stop=90 + bar_index, limit=110)`)
   backtest.restore(saved)
   backtest.advance(BARS.length)
   expect(restingOf(backtest.result().tracks)).toBe(expected)
+})
+
+test('rows of any size are noted: many names and sizes, long waits, late ones, levels between ticks', () => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+  const { uniform: random, below: pick } = seededRandom(seed)
+  const book = { orders: [] as Order[], legs: [] }
+  const notes = new RestingNotes(book as Pick<Book, 'orders' | 'legs'> as Book, 0.5)
+  const expected: RestingOrder[] = []
+  let bar = 0
+  for (let round = 0; round < 3000; round++) {
+    const many = round % 1000 > 900
+    const order = blankOrder(null)
+    order.kind = 'entry'
+    order.id = `order ${pick(many ? 60 : 3)}`
+    order.units = (1 + pick(many ? 60 : 3)) * 1e8
+    order.levels = HAS_STOP
+    order.stop = [pick(1e5), -pick(1e5), pick(1e5) + 0.5, 2 ** 35 + pick(1e5)][pick(4)]!
+    book.orders = [order]
+    notes.after(bar)
+    const from = bar
+    bar += random() < 0.05 ? pick(4000) + 1 : pick(3) + 1
+    book.orders = []
+    notes.after(bar)
+    expected.push({
+      id: order.id,
+      type: 'stop',
+      qty: order.units / 1e8,
+      price: order.stop / 2,
+      from,
+      to: bar,
+    })
+    bar += random() < 0.05 ? pick(4000) + 1 : pick(3)
+  }
+  expect({ seed, orders: notes.orders(bar) }).toEqual({ seed, orders: expected })
 })

@@ -347,4 +347,17 @@ test('a later run, which is given the memory of this one, leaves its result alon
   expect(text(first)).toBe(alone)
   expect(text(second)).toContain('"M"')
   expect(text(second)).not.toContain('"L"')
+
+  // Released, it is written over, but not what has been answered.
+  const { trades } = first.report
+  const columns = first.columns()
+  const answered = JSON.stringify([trades, columns])
+  first.release()
+  second.release()
+  expect(() => text(second)).toThrow('was released')
+  expect(() => second.report.trades).toThrow('was released')
+  const third = runBacktest(request({ bars, source: other, inputs: { Longer: 4 } }))
+  expect(text(third)).toContain('"M"')
+  expect(JSON.stringify([trades, columns])).toBe(answered)
+  expect(text(runBacktest(request({ bars })))).toBe(alone)
 })

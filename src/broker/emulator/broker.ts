@@ -192,6 +192,11 @@ export class BrokerEmulator implements Broker {
     leaveLedger(this.account.position)
   }
 
+  /** … nor what rested. */
+  releaseResting(): void {
+    this.notes?.release()
+  }
+
   // ——— snapshots ———
 
   /** The broker's whole state; `restore` of it, in this or another emulator over the same bars, brings it back. */

@@ -39,6 +39,8 @@ export class Desk implements BrokerDesk {
   private readonly watch: Watch
   /** The default size in units, for settings with a fixed quantity. */
   private readonly defaultUnits: number
+  /** What a close of `target` is called in the list, as said last: a text of its own for each was compared letter by letter. */
+  private signal = { target: '', text: closeSignal('') }
   /** Written by each call of strategy.exit. */
   private readonly levels = noLevels()
 
@@ -196,8 +198,8 @@ export class Desk implements BrokerDesk {
     const target = request.id ?? ''
     const bound = this.account.position.boundTo(target)
     if (bound === 0) return
-    // D19: the list shows this for a close without a comment.
-    this.placeClose(request, `Close entry(s) order ${target}`, target, bound, request.qty, request.qtyPercent)
+    if (this.signal.target !== target) this.signal = { target, text: closeSignal(target) }
+    this.placeClose(request, this.signal.text, target, bound, request.qty, request.qtyPercent)
   }
 
   closeAll(request: CloseAllRequest): void {
@@ -356,6 +358,11 @@ export class Desk implements BrokerDesk {
   maxPositionSize(size: number): void {
     this.watch.risk.positionMax = unitsOf(size, this.account.lot)
   }
+}
+
+/** D19: the list shows this for a close without a comment. */
+function closeSignal(target: string): string {
+  return `Close entry(s) order ${target}`
 }
 
 /** D9: units of a target that closes have claimed. */

@@ -99,6 +99,7 @@ const SPARE_MAX = 65_536
  * for a thousand trades, cleared and copied on the way, where 0.1 is written.
  */
 const spares = new Spares<Ledger>(1)
+const spareCopies = new Spares<Fills>(1)
 
 /** An empty ledger. */
 export function takeLedger(): Ledger {
@@ -173,23 +174,46 @@ export function reserveTrade(trades: ClosedTrades): void {
 
 /** Fills or trades without their spare rows. */
 export function rowsOf<Part extends { readonly count: number }>(part: Part): Part {
-  return eachColumn(part, (column) => column.subarray(0, part.count))
-}
-
-/** The rows that there are now, which later ones do not change. */
-export function copyOf<Part extends { readonly count: number }>(part: Part): Part {
-  return eachColumn(part, (column) => column.slice(0, part.count))
-}
-
-function eachColumn<Part extends { readonly count: number }>(
-  part: Part,
-  of: (column: Float64Array) => Float64Array,
-): Part {
   const columns = Object.entries<unknown>(part).map(([name, column]) => [
     name,
-    ArrayBuffer.isView(column) ? of(column as Float64Array) : column,
+    ArrayBuffer.isView(column) ? (column as Float64Array).subarray(0, part.count) : column,
   ])
   return Object.fromEntries(columns) as Part
+}
+
+/** The fills that there are now, which later ones do not change. `leaveCopy` gives their memory back. */
+export function takeCopy(fills: Fills): Fills {
+  const { count, labels } = fills
+  const copy = spareCopies.take() ?? noFills()
+  copy.count = count
+  copy.labels = labels
+  copy.bar = copied(fills.bar, count, copy.bar)
+  copy.point = copied(fills.point, count, copy.point)
+  copy.units = copied(fills.units, count, copy.units)
+  copy.price = copied(fills.price, count, copy.price)
+  copy.fee = copied(fills.fee, count, copy.fee)
+  copy.held = copied(fills.held, count, copy.held)
+  copy.value = copied(fills.value, count, copy.value)
+  copy.net = copied(fills.net, count, copy.net)
+  copy.fees = copied(fills.fees, count, copy.fees)
+  copy.label = copied(fills.label, count, copy.label)
+  return copy
+}
+
+export function leaveCopy(copy: Fills): void {
+  if (copy.bar.length <= SPARE_MAX) spareCopies.leave(copy)
+}
+
+/** The first rows, in the memory of `into` if they fit in there. */
+function copied<Column extends Float64Array | Int32Array | Uint8Array>(
+  column: Column,
+  count: number,
+  into: Column,
+): Column {
+  const rows = column.subarray(0, count)
+  if (into.length < count) return rows.slice() as Column
+  into.set(rows)
+  return into
 }
 
 /** A column with room for more rows. */

@@ -5,6 +5,7 @@
 // order that waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since
 // rows are told apart only by what can be seen of them.
 
+import { Spares } from '../../lib/spares.ts'
 import { tidy } from '../../lib/tidy.ts'
 import type { Book } from './book.ts'
 import { UNIT } from './numbers.ts'
@@ -68,6 +69,9 @@ const WIDE_WORDS = 7
 const level = new Float64Array(1)
 const levelWords = new Int32Array(level.buffer)
 
+/** Blocks of runs that are over: 1 MB. */
+const spares = new Spares<Block>(16)
+
 function noneOver(): Over {
   return { count: 0, blocks: [], labels: [], units: [], to: 0 }
 }
@@ -77,7 +81,8 @@ function blockOf({ blocks }: Over): Block {
   const last = blocks[blocks.length - 1]
   if (last !== undefined && last.used + WIDE_WORDS <= last.words.length) return last
   const length = Math.min(WORDS_MAX, WORDS_FIRST * GROWTH ** blocks.length)
-  const block = { used: 0, words: new Int32Array(length) }
+  const block = spares.take() ?? { used: 0, words: new Int32Array(length) }
+  block.used = 0
   blocks.push(block)
   return block
 }
@@ -125,6 +130,12 @@ export class RestingNotes {
     const rows = Array.from(rowsOf(this.over), (one) => this.row(one))
     for (const one of this.waiting) rows.push(this.row(one))
     return rows.sort((a, b) => a.from - b.from)
+  }
+
+  /** `orders` is not asked for any more. */
+  release(): void {
+    for (const block of this.over.blocks) spares.leave(block)
+    this.over = noneOver()
   }
 
   state() {

@@ -3,7 +3,7 @@
 import { lazily } from '../../lib/memo.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../emulator/broker.ts'
-import { copyOf, type Fills } from '../emulator/ledger.ts'
+import { leaveCopy, takeCopy, type Fills } from '../emulator/ledger.ts'
 import { UNIT } from '../emulator/numbers.ts'
 import { EquityCurve, EquityWalk, emptyStretches, equityColumns, type EquityColumns } from '../equity.ts'
 import { reportColumns } from './columns.ts'
@@ -14,7 +14,7 @@ import { rowsOf, type Rows } from '../../wire/columns.ts'
 import type { Report, ReportEquity, ReportOrder, ReportTrade } from '../../wire/report.ts'
 import { riskRatios } from './sharpe.ts'
 import { reportSummary } from './summary.ts'
-import { orderColumns, tradeColumns, tradeTable, type TradeTable } from './trades.ts'
+import { leaveTable, orderColumns, tradeColumns, tradeTable, type TradeTable } from './trades.ts'
 
 /** For a shorter range, the Sharpe ratio is of daily returns instead of monthly ones. */
 const MONTHS_FOR_MONTHLY = 3
@@ -35,6 +35,8 @@ export interface Results {
   readEquity(into: Float64Array): void
   /** The trade that was entered first. */
   readonly first: { readonly bar: number; readonly price: number } | null
+  /** Nothing but the figures is read any more: the memory of the rest serves the next results of the thread. */
+  release(): void
 }
 
 export interface TradeRow {
@@ -72,7 +74,7 @@ export function buildResults(
   const { settings, position } = broker
   const { initialCapital } = settings
   // A run that goes on appends rows, and one that is over leaves them to the next; lists and columns are made later.
-  const fills = lists ? copyOf(position.fills) : position.fills
+  const fills = lists ? takeCopy(position.fills) : position.fills
   const stretches = emptyStretches(fills)
   const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates, stretches).to(bars.length - 1)
   const curve = new EquityCurve(bars, fills, pointValue, initialCapital, rates)
@@ -130,6 +132,10 @@ export function buildResults(
     readEquity: (into) =>
       new EquityCurve(bars, fills, pointValue, initialCapital, rates).read(0, bars.length, into),
     first,
+    release() {
+      if (lists) leaveCopy(fills)
+      leaveTable(trades)
+    },
   }
 }
 

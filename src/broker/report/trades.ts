@@ -18,6 +18,7 @@ import { UNIT } from '../emulator/numbers.ts'
 import type { OpenTrade } from '../emulator/orders.ts'
 import { excursionOf } from '../emulator/trade-view.ts'
 import type { Stretches } from '../equity.ts'
+import { Spares } from '../../lib/spares.ts'
 import { Rows, type Picks } from '../../wire/columns.ts'
 import type { ReportOrder, ReportTrade } from '../../wire/report.ts'
 
@@ -103,9 +104,24 @@ export function tradeTable(
   return table
 }
 
+/** One table that nobody reads any more, with room for as many rows as `count` says. */
+const spares = new Spares<TradeTable>(1)
+/** More rows than this are not kept: 5 MB. */
+const SPARE_MAX = 65_536
+
 function emptyTable(count: number, closed: number): TradeTable {
-  const columns = Object.entries(WORKED_OUT).map(([name, Column]) => [name, new Column(count)] as const)
+  const spare = spares.take()
+  const columns = Object.entries(WORKED_OUT).map(([name, Column]) => {
+    const room = spare?.[name as keyof WorkedOut].buffer
+    const fits = room !== undefined && room.byteLength >= count * Column.BYTES_PER_ELEMENT
+    return [name, fits ? new Column(room, 0, count) : new Column(count)] as const
+  })
   return { count, closed, ...(Object.fromEntries(columns) as Omit<TradeTable, 'count' | 'closed'>) }
+}
+
+/** Nobody reads the table any more, so the next one may be written over it. */
+export function leaveTable(table: TradeTable): void {
+  if (table.count <= SPARE_MAX) spares.leave(table)
 }
 
 /** A fraction of the trade's value at its entry. */
@@ -199,7 +215,7 @@ const TRADE: { readonly [field in keyof ReportTrade]: (listed: Listed) => Float6
     values: ['long', 'short'],
     index: each((k) => (directionOf(fills, table.entry[k]!) === 1 ? 0 : 1)),
   }),
-  qty: ({ table }) => table.quantity,
+  qty: ({ each, table }) => each((k) => table.quantity[k]!),
   entryId: ({ entered }) => entered(({ id }) => id),
   entryTime: ({ each, bars, table }) => each((k) => bars.time[table.entryBar[k]!]!),
   entryBar: ({ each, table }) => each((k) => table.entryBar[k]!),
@@ -208,14 +224,14 @@ const TRADE: { readonly [field in keyof ReportTrade]: (listed: Listed) => Float6
   exitId: ({ exited }) => exited(({ id }) => id, 'Open'),
   exitTime: ({ each, bars, table }) => each((k) => bars.time[table.exitBar[k]!]!),
   exitBar: ({ each, table }) => each((k) => table.exitBar[k]!),
-  exitPrice: ({ table }) => table.exitPrice,
+  exitPrice: ({ each, table }) => each((k) => table.exitPrice[k]!),
   exitComment: ({ exited }) => exited(({ comment }) => comment, null),
-  profit: ({ table }) => table.profit,
+  profit: ({ each, table }) => each((k) => table.profit[k]!),
   profitPct: ({ each, table }) => each((k) => shareOf(table, k, table.profit[k]!)),
-  commission: ({ table }) => table.commission,
-  runup: ({ table }) => table.runup,
+  commission: ({ each, table }) => each((k) => table.commission[k]!),
+  runup: ({ each, table }) => each((k) => table.runup[k]!),
   runupPct: ({ each, table }) => each((k) => shareOf(table, k, table.runup[k]!)),
-  drawdown: ({ table }) => table.drawdown,
+  drawdown: ({ each, table }) => each((k) => table.drawdown[k]!),
   drawdownPct: ({ each, table }) => each((k) => shareOf(table, k, table.drawdown[k]!)),
   bars: ({ each, table }) => each((k) => barsOf(table, k)),
   cumProfit: ({ each, table }) => each(sumOf(table.profit)),

@@ -39,7 +39,7 @@ export async function runJob(
   }
   last.report = lengthOf(texts.report)
   last.tracks = lengthOf(texts.tracks)
-  return {
+  const output = {
     ...texts,
     summary,
     currency,
@@ -49,6 +49,8 @@ export async function runJob(
     // Packing takes the run's columns away, so the texts have to be written first.
     packed: job.asColumns ? packedResult(result, null, scales) : null,
   }
+  result.release()
+  return output
 }
 
 /** Runs a script for an answer as columns. They are the run's own columns, without any text in between. */
@@ -60,7 +62,9 @@ export async function previewJob(
   const { result, scales } = await weighedResult(job, desk, run)
   const { report } = result
   const tried = { ...triedBy(job, report), moments: result.moments() }
-  return { result: packedResult(result, job.tracks, scales), tried, barsHash: result.barsHash }
+  const packed = packedResult(result, job.tracks, scales)
+  result.release()
+  return { result: packed, tried, barsHash: result.barsHash }
 }
 
 function packedResult(result: BacktestResult, tracks: RunJob['tracks'], scales: AnswerScales): Packed {

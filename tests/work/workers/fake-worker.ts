@@ -71,6 +71,7 @@ function result(fields: object): BacktestResult {
     reportTexts: () => [JSON.stringify(report)],
     trackTexts: () => ['[{"id":"time","kind":"time","data":[]}]'],
     columns: () => ({ report, tracks: [{ id: 'time', kind: 'time', data: new Float64Array(0) }] }),
+    release() {},
   }
 }
 
