@@ -88,6 +88,8 @@ interface Place {
   readonly name: string
   /** The list whose element this is; null outside of lists. */
   readonly list: Place | null
+  /** The bar that a price of several fields belongs to; null of other places. */
+  readonly of: Place | null
   /** Of an element of a list: its cells by their number, or by field with the rank of the name. */
   readonly cells: JsonCell[]
   readonly ranks: number[]
@@ -95,9 +97,12 @@ interface Place {
   isColumn: boolean
 }
 
-function placeOf(kind: Place['kind'], name = '', list: Place | null = null): Place {
-  return { kind, name, list, cells: [], ranks: [], isColumn: false }
+function placeOf(kind: Place['kind'], name = '', list: Place | null = null, of: Place | null = null): Place {
+  return { kind, name, list, of, cells: [], ranks: [], isColumn: false }
 }
+
+/** A price of T-Bank's API has whole units and billionths of one. */
+const PRICE_PARTS = ['units', 'nano']
 
 class JsonBars implements JsonListener, JsonReading {
   readonly stage: BarStage
@@ -134,7 +139,8 @@ class JsonBars implements JsonListener, JsonReading {
       this.#places.push(placeOf('elsewhere'))
       return
     }
-    const place = placeOf(kind, isInList ? '' : this.#name, isInList ? here : null)
+    const of = kind === 'object' && here.list !== null ? here : null
+    const place = placeOf(kind, isInList ? '' : this.#name, isInList ? here : null, of)
     this.#places.push(place)
     if (kind === 'list' && !isInList && this.#isStrict(place)) this.#hasList = true
   }
@@ -142,6 +148,12 @@ class JsonBars implements JsonListener, JsonReading {
   close(): void {
     const place = this.#places.pop()
     if (place === this.#rows) this.#flush(this.#here)
+    if (place?.of && place.cells[0] !== undefined)
+      this.#cellOf(
+        place.of,
+        place.name,
+        (toNumber(place.cells[0]) * 1e9 + (toNumber(place.cells[1]) || 0)) / 1e9,
+      )
     if (!place?.list || place.kind === 'elsewhere') return
     const { kind, list, cells } = place
     const isBar =
@@ -158,7 +170,8 @@ class JsonBars implements JsonListener, JsonReading {
 
   value(value: Scalar): void {
     const place = this.#here
-    if (place.kind === 'object' && place.list) this.#cellOf(place, value)
+    if (place.of && PRICE_PARTS.includes(this.#name)) place.cells[PRICE_PARTS.indexOf(this.#name)] = value
+    if (place.kind === 'object' && place.list) this.#cellOf(place, this.#name, value)
     if (place.kind !== 'list') return
     if (place.list) {
       place.cells.push(value)
@@ -205,8 +218,8 @@ class JsonBars implements JsonListener, JsonReading {
     return found
   }
 
-  #cellOf({ cells, ranks }: Place, value: Scalar): void {
-    const found = this.#fieldOf(this.#name)
+  #cellOf({ cells, ranks }: Place, name: string, value: Scalar): void {
+    const found = this.#fieldOf(name)
     if (!found || found.rank >= (ranks[found.field] ?? Number.POSITIVE_INFINITY)) return
     cells[found.field] = value
     ranks[found.field] = found.rank
@@ -225,6 +238,10 @@ class JsonBars implements JsonListener, JsonReading {
 
   /** Adds the rows that were held back until their order was known; their list is in this place. */
   #flush({ name }: Place): void {
+    if (this.#held.length > 0 && this.#held.every(isTradeOfFreqtrade))
+      throw new JsonError(
+        'is a trade, and JSON is read of bars alone: freqtrade convert-trade-data writes them as feather, which is read',
+      )
     const isKrakens = name === 'result' && this.#held.every(({ length }) => length === 8)
     const isBinances = this.#held.every(
       (cells) => cells.length === 12 && toNumber(cells[6]) > toNumber(cells[0]),
@@ -261,6 +278,11 @@ class JsonBars implements JsonListener, JsonReading {
     this.isLocal = true
     return this.#zone.toUtc(time)
   }
+}
+
+/** Time, id, type, side, price, amount, cost. */
+function isTradeOfFreqtrade(cells: readonly JsonCell[]): boolean {
+  return cells.length === 7 && (cells[3] === 'buy' || cells[3] === 'sell')
 }
 
 /** Whether all of these are bars in that order, and two of them or more are none in the usual one. */

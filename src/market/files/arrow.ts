@@ -23,6 +23,7 @@ const RECORD_BATCH = 3
 
 /** Types of columns, by their numbers in the schema's union. */
 const TYPE = {
+  nothing: 1,
   int: 2,
   float: 3,
   binary: 4,
@@ -168,6 +169,14 @@ function batchOf(
   for (const [number, column] of columns.entries()) {
     if (column.type === TYPE.struct) throw refused('has columns inside of columns; write it flat')
     const isText = [TYPE.text, TYPE.largeText, TYPE.binary].some((type) => type === column.type)
+    // A column of nothing but nulls has no buffers.
+    if (column.type === TYPE.nothing) {
+      found.set(
+        number,
+        Array.from({ length }, () => null),
+      )
+      continue
+    }
     if (numbers.includes(number)) {
       if (column.isDictionary) throw refused('has columns by dictionary; write it without')
       const nulls = nodes[number]?.[1] ?? 0
