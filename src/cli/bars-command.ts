@@ -63,6 +63,8 @@ export const barsCommand: Command = {
       '  --dates ymd|dmy|mdy  Order of day, month and year; --unit s|ms|us|ns of times that are numbers',
       '  --delimiter NAME     comma, semicolon, tab or pipe; --decimal point|comma',
       '  --duplicates HOW     A second row of a time: refuse (of one file), first or last (of several files)',
+      '  --columns LIST       Which column has what, by name or number: time=Index,open=First; --ticker T takes its rows of several',
+      '  --dated start|end    What the time of a bar is; --widen takes an open or a close outside of low to high',
       '  --volume-per-bar N   Bars of so much volume each, of a file of trades; --interval then only names the series (1s suits)',
       '  --format FORMAT      Of the imported file, csv or json, where its content does not tell; of the exported, csv or parquet',
       '  --session HOURS      When the symbol of the imported file trades: 0930-1600, 1700-1700:23456, 24x7',

@@ -39,6 +39,10 @@ export const FILE_FLAGS = {
   delimiter: { type: 'string' },
   decimal: { type: 'string' },
   duplicates: { type: 'string' },
+  columns: { type: 'string' },
+  ticker: { type: 'string' },
+  dated: { type: 'string' },
+  widen: { type: 'boolean' },
   'volume-per-bar': { type: 'string' },
   'dry-run': { type: 'boolean' },
 } as const
@@ -57,7 +61,7 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
   const files = await filesIn(positionals)
   const key = keyOf({ ...told(files), ...named(flags) })
   const duplicates = duplicatesOf(flags.duplicates, files.length)
-  const { unit, dates, delimiter, decimal } = flags
+  const { unit, dates, delimiter, decimal, columns, ticker, dated } = flags
   const volumePerBar = flags['volume-per-bar']
   const hints: ReadHints = {
     timesIn: flags['times-in'],
@@ -66,6 +70,10 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
     delimiter,
     decimal,
     duplicates,
+    columns,
+    ticker,
+    dated,
+    widen: flags.widen === true ? 'true' : undefined,
     volumePerBar,
   }
   const all = files.reduce((sum, { size }) => sum + size, 0)

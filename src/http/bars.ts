@@ -266,8 +266,10 @@ type FileQuery = Pick<
 >
 
 function fileOptions(request: Request, query: FileQuery) {
-  const { fileName = '', timesIn, unit, dates, delimiter, decimal, duplicates, volumePerBar } = query
-  const hints = { timesIn, unit, dates, delimiter, decimal, duplicates, volumePerBar }
+  const { fileName = '', timesIn, unit, dates, delimiter, decimal, columns, ticker } = query
+  const { duplicates, dated, widen, volumePerBar } = query
+  const of = { timesIn, unit, dates, delimiter, decimal, columns, ticker }
+  const hints = { ...of, duplicates, dated, widen, volumePerBar }
   return { format: formatOf(request), fileName, hints }
 }
 

@@ -67,6 +67,8 @@ export class BarStage {
   // Nothing has to be sorted while every bar is later than the one before, or every one earlier.
   #ascending = true
   #descending = true
+  #widens = false
+  #widened = 0
   readonly #duplicates: Duplicates
   readonly #sessions: Calendar | null
   /** How many rows were left out for another of the same time, and the times of the first. */
@@ -106,6 +108,16 @@ export class BarStage {
   /** The rows from here on may tell what was bought. */
   expectSides(): void {
     this.#sides = true
+  }
+
+  /** Highs and lows that an open or a close lies outside of are widened from here on, and not refused. */
+  widen(): void {
+    this.#widens = true
+  }
+
+  /** How many bars were widened. */
+  get widened(): number {
+    return this.#widened
   }
 
   /** Rows left out for another of the same time, with the first of those times. */
@@ -159,7 +171,16 @@ export class BarStage {
   ): void {
     const time = this.#sessions === null ? given : openOfDate(this.#sessions, given)
     const mistake = mistakeOf(time, open, high, low, close, volume)
-    if (mistake !== null) return this.fail(row, mistake)
+    if (mistake !== null) {
+      const [top, bottom] = [Math.max(open, high, close), Math.min(open, low, close)]
+      const isNoise = top - high <= NOISE * top && low - bottom <= NOISE * low
+      const isWidened = high >= low && (isNoise || this.#widens)
+      if (!isWidened || mistakeOf(time, open, top, bottom, close, volume) !== null)
+        return this.fail(row, mistake)
+      if (!isNoise) this.#widened++
+      high = top
+      low = bottom
+    }
     this.#added++
     if (time === this.#last && this.#duplicates !== 'refuse') {
       this.#drop(time)
@@ -351,6 +372,9 @@ function setBar(bars: Bars, at: number, values: readonly number[]): void {
   for (const [i, column] of columnsOf(bars).entries()) column[at] = values[i] ?? Number.NaN
 }
 
+/** Prices that were divided by splits and dividends differ in their last digits from what they are. */
+const NOISE = 1e-9
+
 /** The years that a bar's time can lie in. A time before 1800 or after 2200 must be in other units. */
 const TIME_MIN = Date.UTC(1800, 0)
 const TIME_MAX = Date.UTC(2200, 0)
@@ -395,6 +419,16 @@ export function timeMistakeOf(time: number): string | null {
     : 'time is not a date'
 }
 
+/** What the user can say so that rows with such a mistake are taken. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /: (?:open|close) is outside/,
+    'To take such highs and lows as wide as the open and the close say widen=true (--widen).',
+  ],
+  [/ the same time as /, 'To keep one row of each time say duplicates=first or last (--duplicates).'],
+  [/ is of another symbol/, 'To take the rows of one symbol say which: ticker=… (--ticker).'],
+]
+
 function refused(errors: readonly RowError[], more: boolean): Problem {
   const said = errors.map(
     ({ row, file, message }) => `row ${row}${file === '' ? '' : ` of ${file.slice(-100)}`}: ${message}`,
@@ -403,12 +437,18 @@ function refused(errors: readonly RowError[], more: boolean): Problem {
   const others =
     rest > 0 ? ` (and ${rest}${more ? ' or more' : ''} other ${rest === 1 ? 'row' : 'rows'})` : ''
   const named = said.slice(0, NAMED_MAX).join('; ')
-  return new Problem(422, 'validation_failed', `Nothing was imported: ${named}${others}.`, {
-    fields: errors.map(({ row }, i) => ({
-      in: 'body',
-      path: `/rows/${row}`,
-      code: 'invalid_bar',
-      message: said[i] ?? '',
-    })),
-  })
+  const remedies = REMEDIES.filter(([pattern]) => pattern.test(named)).map(([, remedy]) => ` ${remedy}`)
+  return new Problem(
+    422,
+    'validation_failed',
+    `Nothing was imported: ${named}${others}.${remedies.join('')}`,
+    {
+      fields: errors.map(({ row }, i) => ({
+        in: 'body',
+        path: `/rows/${row}`,
+        code: 'invalid_bar',
+        message: said[i] ?? '',
+      })),
+    },
+  )
 }

@@ -3,8 +3,9 @@
 // How the files were read and what is odd about the bars is known before anything is stored: a caller may show it first,
 // or ask for nothing else.
 
-import { BarStage, type Duplicates } from './bar-stage.ts'
-import { type Bars, sliceBars } from './bars.ts'
+import { Problem } from '../lib/problem.ts'
+import { BarStage, type Duplicates, type Staged } from './bar-stage.ts'
+import { type Bars, emptyBars, sliceBars } from './bars.ts'
 import {
   type BarCounts,
   type BarDraft,
@@ -60,6 +61,8 @@ export interface ReadHints extends Hints {
   readonly duplicates?: Duplicates | undefined
   /** Trades are made into bars of so much volume each, and not of the interval, which then only names the series. */
   readonly volumePerBar?: string | undefined
+  /** `true`: highs and lows are widened where the open or the close lies outside of them. */
+  readonly widen?: string | undefined
 }
 
 export interface ReadBarsOptions {
@@ -119,6 +122,7 @@ export async function stageNamed(
   const volumeBars = hints.volumePerBar !== undefined
   const isOfSessions = step !== null && !isIntraday(step) && !volumeBars
   const stage = new BarStage(open, hints.duplicates, isOfSessions ? calendarOf(symbol) : null)
+  if (hints.widen === 'true') stage.widen()
   // A server knows the formats of files only once somebody brings one.
   const { stageFiles } = await import('./files/stage-files.ts')
   const reading = await stageFiles(files, stage, {
@@ -132,12 +136,19 @@ export async function stageNamed(
     aside,
   })
   const staged = await stage.finish()
-  const { draft } = staged
   const areBars = reading.files.every(({ kind }) => kind === 'bars')
+  const dated = datedOf(hints.dated)
   const fitted = volumeBars
-    ? { bars: staged.bars, findings: [] }
-    : await fittedTo(staged.bars, draft, step, symbol, areBars)
-  const { bars } = fitted
+    ? { ...staged, findings: [] }
+    : await fittedTo(staged, {
+        of: step,
+        symbol,
+        areBars,
+        dated: reading.ends?.byEnd ? 'start' : dated,
+        open,
+        count: stage.added,
+      })
+  const { bars, draft } = fitted
   const { findings, ...seen } = await looked(bars, draft, stage, options())
   const made = fitted.findings.some(({ kind }) => kind === 'finer_bars')
   return {
@@ -160,30 +171,70 @@ export async function stageNamed(
   }
 }
 
-/** Of a large file the bars are in the draft as they were, where none can be made of others any more. */
-async function fittedTo(
-  bars: Bars,
-  draft: BarDraft | null,
-  of: Interval | null,
-  symbol: SymbolInfo,
-  areBars: boolean,
-) {
-  const { areFiner, coarserBars, fittedBars, standBetween } = await import('./files/fitted-bars.ts')
-  const beginning = draft === null ? bars : await draft.read({ first: SPACING_BARS })
+interface FittingOptions {
+  readonly of: Interval | null
+  readonly symbol: SymbolInfo
+  readonly areBars: boolean
+  readonly dated: 'start' | 'end' | undefined
+  readonly open: (() => BarDraft) | null
+  readonly count: number
+}
+
+/** Of a large file, whose bars are in the draft, none can be made of others any more. */
+async function fittedTo(staged: Staged, { of, symbol, areBars, dated, open, count }: FittingOptions) {
+  const { areDatedByEnd, areFiner, coarserBars, datedByEnd, earlier, fittedBars, standBetween } =
+    await import('./files/fitted-bars.ts')
+  const beginning = staged.draft === null ? staged.bars : await staged.draft.read({ first: SPACING_BARS })
   const found = inferInterval(beginning)
   // Bars of trades are of the interval, however rarely somebody trades.
   const coarser = areBars && of !== null && found !== null ? coarserBars(beginning, of, found) : []
-  if (coarser.length > 0) return { bars, findings: coarser }
-  if (draft === null) return fittedBars(bars, { of, found, calendar: calendarOf(symbol) })
-  if (of !== null && found !== null && areFiner(beginning, of)) throw standBetween(found, of)
-  return { bars, findings: [] }
+  const isByEnd =
+    areBars && found !== null && isIntraday(found)
+      ? dated === undefined
+        ? areDatedByEnd(beginning, found)
+        : dated === 'end'
+      : false
+  if (found === null || !isByEnd) return fitted(staged, coarser)
+  const moved = await each(staged, open, (bars) => earlier(bars, found))
+  return fitted(moved, [...coarser, datedByEnd(count, found)])
+
+  function fitted({ bars, draft }: Staged, findings: readonly Finding[]) {
+    if (coarser.length > 0 && coarser[0]!.count === bars.length) return { bars, draft, findings }
+    if (draft !== null) {
+      if (of !== null && found !== null && areFiner(beginning, of)) throw standBetween(found, of)
+      return { bars, draft, findings }
+    }
+    const fit = fittedBars(bars, { of, found, calendar: calendarOf(symbol), dated })
+    return { bars: fit.bars, draft, findings: [...findings, ...fit.findings] }
+  }
+}
+
+/** Throws Problem 422. */
+function datedOf(text: string | undefined): 'start' | 'end' | undefined {
+  if (text === undefined || text === 'start' || text === 'end') return text
+  throw new Problem(422, 'validation_failed', 'The parameter dated must be start or end.', {
+    fields: [{ in: 'query', path: '/dated', code: 'invalid', message: 'must be start or end' }],
+  })
+}
+
+/** All bars changed; those of a draft are copied into another. */
+async function each(
+  { bars, draft }: Staged,
+  open: (() => BarDraft) | null,
+  change: (bars: Bars) => Bars,
+): Promise<Staged> {
+  if (draft === null || open === null) return { bars: change(bars), draft }
+  const copy = open()
+  for await (const window of inOrder(emptyBars(0), draft)) await copy.add(change(window))
+  return { bars: change(bars), draft: copy }
 }
 
 /** Clocks that no file and no user says the zone of: also Kibot's, whose rows others write as well. */
 function zoneInDoubt({ files }: Reading): Finding[] {
   const unknown = files.filter(
     ({ dialect }) =>
-      dialect?.times === 'date and time' &&
+      dialect !== null &&
+      dialect.times !== 'date' &&
       (dialect.zoneBy === 'assumed' || (dialect.zoneBy === 'format' && dialect.origin === 'Kibot')),
   )
   const { origin = null, timezone } = unknown[0]?.dialect ?? {}
@@ -201,7 +252,7 @@ const SPACING_BARS = 5000
 async function looked(
   bars: Bars,
   draft: BarDraft | null,
-  { dropped }: BarStage,
+  { dropped, widened }: BarStage,
   {
     symbol,
     interval,
@@ -233,7 +284,8 @@ async function looked(
     last = window.time.at(-1) ?? last
   }
   const start: Bars = head ?? bars
-  const findings = [...(quality?.findings() ?? []), ...sameTimes(dropped, duplicates)]
+  const wide = widened > 0 ? [findingOf('widened', widened)] : []
+  const findings = [...(quality?.findings() ?? []), ...sameTimes(dropped, duplicates), ...wide]
   const spacing = inferInterval(start)
   return {
     findings: skipped > 0 ? [...findings, findingOf('empty_row', skipped)] : findings,
@@ -320,7 +372,7 @@ function readWarnings({ findings, doubt, ends }: ReadFiles): ImportResult['warni
   if (ends !== null) {
     const done = ends.byEnd
       ? `each was moved to its beginning, ${ends.byEnd} min earlier`
-      : 'how long these last is not certain, so they stay as they are; take their length off the times, and import them again'
+      : 'how long these last is not certain, so they stay as they are; to move them import them again with dated=end (--dated end)'
     told.push({
       code: 'bars_by_end',
       message: `${ends.origin} dates bars of minutes by their end: ${done}.`,

@@ -115,6 +115,21 @@ const readingHints = {
   duplicates: Type.Optional(
     oneOf(['refuse', 'first', 'last'], 'What is done with a second row of a time; `refuse` if missing.'),
   ),
+  columns: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'Which column has what, by name or by number from 1: `time=Index,open=First`.',
+    }),
+  ),
+  ticker: Type.Optional(
+    Type.String({ maxLength: 100, description: 'The rows to take of a file of several symbols.' }),
+  ),
+  dated: Type.Optional(
+    oneOf(['start', 'end'], 'What the time of a bar is, where the times do not tell or not rightly.'),
+  ),
+  widen: Type.Optional(
+    oneOf(['true', 'false'], '`true`: highs and lows that an open or a close is outside of are widened.'),
+  ),
   volumePerBar: Type.Optional(
     Type.String({
       maxLength: 24,

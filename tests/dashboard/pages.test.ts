@@ -926,6 +926,13 @@ if bar_index % (days * 6) == 9
       await page.setViewportSize({ width: 1280, height: 800 })
       await form.getByText('Read it differently').click()
       await form.getByLabel('Rows of the same time').selectOption('Keep the last')
+      // A refused file is looked at again once its remedy is filled in.
+      await form.getByLabel('Columns').fill('time=when')
+      await form.getByLabel('Columns').blur()
+      await form.getByRole('alert').getByText('names when, but the columns are time, open').waitFor()
+      await form.getByLabel('Columns').fill('time=1')
+      await form.getByLabel('Columns').blur()
+      await preview.getByText('30 bars, from 2023-11-14 22:13').waitFor()
       await form.getByRole('button', { name: 'Import', exact: true }).click()
       await page.getByText('30 rows read: 30 new bars').waitFor()
       await page.getByRole('link', { name: 'All symbols' }).click()

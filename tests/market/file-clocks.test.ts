@@ -31,7 +31,7 @@ async function read(content: string | Uint8Array, options: Partial<ReadBarsOptio
 const rows = (times: readonly string[], rest: string) => times.map((time) => `${time}${rest}\n`).join('')
 const NINJA = rows(['20240102 093100', '20240102 093200'], ';470.1;470.2;470.0;470.15;123')
 const SAID_OF_NINJA =
-  'NinjaTrader exports in UTC, others write its rows in zones of their own, and the file does not say its zone: taken as UTC; state the zone, such as timesIn=America/New_York or --times-in America/New_York'
+  'NinjaTrader exports in UTC and dates bars by their end (--dated end), others write its rows in zones of their own, and the file does not say its zone: taken as UTC; state the zone, such as timesIn=America/New_York or --times-in America/New_York'
 
 test('NinjaTrader’s bars are in UTC, and HistData’s, which have no volume, in New York’s winter time', async () => {
   expect(await read(NINJA)).toMatchObject({
@@ -115,7 +115,7 @@ test.each([
             `${by} dates bars of minutes by their end: ${
               byEnd > 0
                 ? `each was moved to its beginning, ${byEnd} min earlier.`
-                : 'how long these last is not certain, so they stay as they are; take their length off the times, and import them again.'
+                : 'how long these last is not certain, so they stay as they are; to move them import them again with dated=end (--dated end).'
             }`,
           ],
     )

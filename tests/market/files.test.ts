@@ -188,7 +188,7 @@ describe('a file says by itself what wrote it', () => {
   })
 
   test('a column without a name is that of times only if it holds them', async () => {
-    const missing = 'the header has no column time: call the column of times “time”'
+    const missing = 'the header has no column time: say which they are, such as columns=time=… (--columns)'
     expect(await refusal(',open,high,low,close\n0,10,12,9,11\n1,11,13,10,12\n')).toContain(missing)
     expect(await refusal('Unnamed: 0,open,high,low,close\n')).toContain(missing)
     expect((await read(',date,open,high,low,close\n0,2024-03-05,10,12,9,11\n')).bars).toHaveLength(1)

@@ -236,7 +236,7 @@ describe('what is refused, with its row', () => {
 
   test('a header without a column is named once', async () => {
     expect(await mistakes('time,open,high,close\n1,1,1,1\n2,2,2,2\n')).toEqual([
-      'row 1: the header has no column low: call the prices “open”, “high”, “low” and “close”',
+      'row 1: the header has no column low: say which they are, such as columns=low=… (--columns)',
     ])
   })
 
@@ -406,7 +406,7 @@ test('stocks that a column names apart are no one series', () => {
   const csv = `date,open,high,low,close,volume,Name\n${rows.join('\n')}\n`
   expect(
     inspectBars(new BarCache(testBars()), { exchange: 'E', symbol: 'S', interval: '' }, [Buffer.from(csv)]),
-  ).rejects.toThrow('several')
+  ).rejects.toThrow('is of another symbol than the rows above, AAPL')
 })
 
 describe('files of Lean', () => {
@@ -438,10 +438,19 @@ describe('files of Lean', () => {
     }
     expect(marketOfFile('20240102_spy_minute_trade.csv')).toMatchObject({ symbol: 'SPY', interval: '1m' })
   })
-  test('its quotes, and prices of others than shares, are refused with what is read instead', () => {
+  test('prices of coins are as they stand, on the clock of UTC, which is in doubt', async () => {
+    // Eight digits that could be a date of 1800 are milliseconds.
+    const rows = '18000000,1.1,1.2,1.0,1.1,100\n18060000,1.1,1.2,1.0,1.1,100\n'
+    const found = await look(rows, '20240102_btcusd_minute_trade.csv')
+    expect([new Date(found.first).toISOString(), found.sample.close[0]]).toEqual([
+      '2024-01-02T05:00:00.000Z',
+      1.1,
+    ])
+    expect(found.warnings.map(({ code }) => code)).toEqual(['zone_unknown'])
+  })
+  test('its quotes are refused with what is read instead', () => {
     const row = '34200000,1.1,1.2,1.0,1.1,100\n34260000,1.1,1.2,1.0,1.1,100\n'
     expect(look(row, '20240102_eurusd_minute_quote.csv')).rejects.toThrow('import the days and hours')
-    expect(look(row, '20240102_btcusd_minute_trade.csv')).rejects.toThrow('import the days and hours')
   })
 })
 

@@ -9,13 +9,17 @@ export type Imported = Answer<'POST /api/platform/bars/import'>
 export type Inspected = Answer<'POST /api/platform/bars/inspect'>
 
 /** What the user says about the file; '' = as it was found. */
-export interface FileHints {
-  readonly timesIn: string
-  readonly dates: string
-  readonly duplicates: string
-  readonly volumePerBar: string
+export const NO_HINTS = {
+  timesIn: '',
+  dates: '',
+  duplicates: '',
+  columns: '',
+  ticker: '',
+  dated: '',
+  widen: '',
+  volumePerBar: '',
 }
-export const NO_HINTS: FileHints = { timesIn: '', dates: '', duplicates: '', volumePerBar: '' }
+export type FileHints = Readonly<typeof NO_HINTS>
 
 /** So much of a file tells how all of it would be read. */
 const HEAD_BYTES = 8 << 20

@@ -329,50 +329,73 @@ interface HintsProps {
 
 /** What the user may know better than the file. */
 function Hints({ hints, onChange }: HintsProps) {
-  const [zone, setZone] = useState(hints.timesIn)
-  const [volume, setVolume] = useState(hints.volumePerBar)
+  const text = (hint: keyof FileHints, label: string, placeholder: string, help: string) => (
+    <TextHint
+      label={label}
+      placeholder={placeholder}
+      hint={help}
+      value={hints[hint]}
+      onChange={(value) => onChange({ ...hints, [hint]: value })}
+    />
+  )
+  const choice = (hint: keyof FileHints, label: string, options: [string, string][]) => (
+    <Select
+      label={label}
+      value={hints[hint]}
+      options={options}
+      onChange={(value) => onChange({ ...hints, [hint]: value })}
+    />
+  )
   return (
     <details>
       <summary>Read it differently</summary>
       <div class={p['row']}>
-        <Field
-          label="Zone of its times"
-          placeholder="America/New_York"
-          hint="Of times that state none."
-          value={zone}
-          onInput={setZone}
-          onBlur={() => zone !== hints.timesIn && onChange({ ...hints, timesIn: zone.trim() })}
-        />
-        <Select
-          label="Dates"
-          value={hints.dates}
-          options={[
-            ['', 'As found'],
-            ['ymd', 'Year, month, day'],
-            ['dmy', 'Day, month, year'],
-            ['mdy', 'Month, day, year'],
-          ]}
-          onChange={(dates) => onChange({ ...hints, dates })}
-        />
-        <Select
-          label="Rows of the same time"
-          value={hints.duplicates}
-          options={[
-            ['', 'Refuse the file'],
-            ['first', 'Keep the first'],
-            ['last', 'Keep the last'],
-          ]}
-          onChange={(duplicates) => onChange({ ...hints, duplicates })}
-        />
-        <Field
-          label="Volume a bar"
-          placeholder="By time"
-          hint="Of trades: bars of so much volume each."
-          value={volume}
-          onInput={setVolume}
-          onBlur={() => volume !== hints.volumePerBar && onChange({ ...hints, volumePerBar: volume.trim() })}
-        />
+        {text('timesIn', 'Zone of its times', 'America/New_York', 'Of times that state none.')}
+        {choice('dates', 'Dates', [
+          ['', 'As found'],
+          ['ymd', 'Year, month, day'],
+          ['dmy', 'Day, month, year'],
+          ['mdy', 'Month, day, year'],
+        ])}
+        {choice('duplicates', 'Rows of the same time', [
+          ['', 'Refuse the file'],
+          ['first', 'Keep the first'],
+          ['last', 'Keep the last'],
+        ])}
+        {text('columns', 'Columns', 'time=Date,open=First', 'Which has what, by name or number.')}
+        {text('ticker', 'Its rows of', 'All', 'Of a file of several symbols, one.')}
+        {choice('dated', 'Bars are dated by', [
+          ['', 'As found'],
+          ['start', 'Their beginning'],
+          ['end', 'Their end'],
+        ])}
+        {choice('widen', 'Open or close outside of low to high', [
+          ['', 'Refuse the file'],
+          ['true', 'Widen low and high'],
+        ])}
+        {text('volumePerBar', 'Volume a bar', 'By time', 'Of trades: bars of so much volume each.')}
       </div>
     </details>
+  )
+}
+
+interface TextHintProps {
+  readonly label: string
+  readonly placeholder: string
+  readonly hint: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+/** The file is looked at again once the field is left. */
+function TextHint({ value, onChange, ...field }: TextHintProps) {
+  const [text, setText] = useState(value)
+  return (
+    <Field
+      {...field}
+      value={text}
+      onInput={setText}
+      onBlur={() => text.trim() !== value && onChange(text.trim())}
+    />
   )
 }

@@ -84,7 +84,7 @@ function beginning(head: Uint8Array, options: CsvOptions): CsvReader {
   // What is cut in the middle of a line is not looked at.
   const whole = head.length > HEAD_BYTES ? text.slice(0, text.lastIndexOf('\n') + 1) || text : text
   const dialect = dialectOf(whole, options.hints, options.fileName)
-  return new CsvReader(dialect, options.begin(dialect), options.calendar)
+  return new CsvReader(dialect, options.begin(dialect), options)
 }
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -103,14 +103,18 @@ class CsvReader {
   readonly #plain: PlainRows
   readonly #values: Float64Array
 
-  constructor(dialect: Dialect, sink: RowSink, calendar: Calendar | null) {
+  readonly #wanted: string | undefined
+
+  constructor(dialect: Dialect, sink: RowSink, { calendar, hints }: CsvOptions) {
     this.#dialect = dialect
+    this.#wanted = hints.ticker
     this.sink = sink
     const { unit, isUnitGiven, order, zone, times, sample } = dialect
     // Among times, a bare date is one at midnight.
     const sessions = times === 'date' ? calendar : null
     this.#meaning = { unit: isUnitGiven ? unit : null, order, zone, calendar: sessions }
-    this.#plain = new PlainRows(dialect, times === 'epoch' ? null : new TimeReader(sample, this.#meaning))
+    const reader = times === 'epoch' ? null : new TimeReader(sample, this.#meaning)
+    this.#plain = new PlainRows(dialect, reader, hints.ticker)
     this.#values = this.#plain.values
   }
 
@@ -181,12 +185,13 @@ class CsvReader {
 
   #isSameTicker(text: string): boolean {
     if (this.#plain.isTicker(text)) return true
-    this.sink.fail(
-      this.row,
-      'is of another symbol than the rows above. A file of several symbols has to be taken apart first',
-    )
+    if (this.#wanted === undefined) this.sink.fail(this.row, otherTicker(text))
     return false
   }
+}
+
+export function otherTicker(text: string): string {
+  return `is of another symbol than the rows above, ${text.slice(0, 40)}`
 }
 
 const decoder = new TextDecoder()

@@ -57,6 +57,12 @@ export interface Hints {
   readonly dates?: string | undefined
   /** The zone of times that do not state an offset. */
   readonly timesIn?: string | undefined
+  /** Which column has which value, where names do not tell: `time=Index,open=First` by names or by numbers from 1. */
+  readonly columns?: string | undefined
+  /** The rows to take of a file of several symbols. */
+  readonly ticker?: string | undefined
+  /** `start` or `end`: what the time of a bar is; if it is missing, the file tells. */
+  readonly dated?: string | undefined
 }
 
 export interface Dialect {
@@ -134,24 +140,28 @@ export const DELIMITER_NAMES: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   time: words(
     'time opentime start timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
-    'windowstart createdtime tradetime tsrecv tsevent ts t indexlevel0 index day дата datum data fecha 日期 时间',
+    'windowstart createdtime tradetime tsrecv tsevent ts t startdate starttime begin indexlevel0 index day',
+    'дата datum data fecha tarih 日期 时间 日付 날짜 일자',
   ),
   clock: words('time время uhrzeit czas'),
   open: words(
-    'open o openprice открытие откр откр. eröffnung eröffn. erster ouv. apertura abertura 开盘 开盘价 otwarcie',
+    'open o openprice открытие откр откр. eröffnung eröffn. erster ouv. ouverture apertura abertura opening 开盘 开盘价',
+    'otwarcie açılış 始値 시가',
   ),
   high: words(
     'high h highprice максимум макс макс. hoch plushaut máximo máxima massimo 最高 最高价 najwyzszy najwyższy',
+    'haut yüksek 高値 고가 max',
   ),
   low: words(
     'low l lowprice минимум мин мин. tief plusbas mínimo mínima minimo 最低 最低价 najnizszy najniższy',
+    'bas düşük 安値 저가 min',
   ),
   close: words(
     'close c closelast close/last last latest closeprice закрытие закр закр. price цена schluss schlusskurs letzter 收盘 收盘价',
-    'zamkniecie zamknięcie zuletzt dernier último ultimo',
+    'zamkniecie zamknięcie zuletzt dernier último ultimo fechamento clôture cloture şimdi 終値 종가',
   ),
   volume: words(
-    'volume vol vol. v tickvol tickvolume basevolume объем объём volumen wolumen stücke stuecke umsatz 成交量',
+    'volume vol vol. v tickvol tickvolume basevolume объем объём volumen wolumen stücke stuecke umsatz hac. 成交量 出来高 거래량',
   ),
   price: words('price p last rate цена'),
   quantity: words('qty quantity size amount volume vol v q объем'),
@@ -194,10 +204,13 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const [first] = lines
   if (!first) throw notRead(1, 'there are no rows, the file is empty')
   if (first.cells.length === 1) throw notRead(first.row, 'expected several columns, found one')
-  const ofDay = leanOfDay(lines, fileName)
+  if (!isData(first.cells) && hints.columns === undefined) requireNames(first, lines.slice(1))
+  const ofDay = leanOfDay(lines, fileName, hints)
   const shape =
     ofDay ??
-    (isData(first.cells) ? headless(lines, delimiter, fileName, hints) : named(first, lines.slice(1)))
+    (isData(first.cells)
+      ? headless(lines, delimiter, fileName, hints)
+      : named(first, lines.slice(1), hints.columns))
   const rows = shape.header > 0 ? lines.slice(1) : lines
   const times = rows.map(({ cells }) => timeText(cells, shape.columns, delimiter)).filter((one) => one !== '')
   const decimal = decimalOf(hints.decimal, rows, shape, delimiter)
@@ -206,8 +219,9 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
     decimal,
     sides: sidesIn(shape),
     ...withTimes(shape, times, ofDay ? { ...hints, unit: 'ms' } : hints),
+    ...ofDay?.clock,
   }
-  const byEnd = minutesByEnd(dialect, times, shape.zone !== null)
+  const byEnd = hints.dated === undefined ? minutesByEnd(dialect, times, shape.zone !== null) : null
   const { adjust } = dialect
   if (!byEnd) return { ...dialect, byEnd }
   const fromEnd: Adjust = (values) => {
@@ -215,6 +229,18 @@ export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
     values[0]! -= byEnd * 60_000
   }
   return { ...dialect, byEnd, adjust: fromEnd }
+}
+
+/** Throws Problem 422 if all rows have more cells than there are names, so that nobody knows which is whose. */
+function requireNames({ row, cells: { length } }: Line, rows: readonly Line[]): void {
+  const isWider = ({ cells }: Line) =>
+    cells.length > length && cells.slice(length).some((cell) => cell.trim() !== '')
+  if (rows.length === 0 || !rows.every(isWider)) return
+  const found = `line ${row} names ${length} columns, but the rows have ${rows[0]!.cells.length}`
+  throw notRead(
+    row,
+    `${found}: say which has what, such as columns=time=1,open=2,high=3,low=4,close=5 (--columns)`,
+  )
 }
 
 /**
@@ -263,6 +289,18 @@ function withTimes(shape: Shape, times: readonly string[], hints: Hints) {
   const epoch = hints.unit === undefined ? /^-?\d{9,}(?:\.\d+)?$/ : /^-?\d+(?:\.\d+)?$/
   const isEpoch = times.length > 0 && times.every((text) => epoch.test(text))
   const isExcel = hints.unit === undefined && times.length > 0 && times.every(isExcelTime)
+  if (
+    hints.unit === undefined &&
+    !isExcel &&
+    times.length > 0 &&
+    times.every((text) => /^-?\d{1,7}(?:\.\d+)?$/.test(text))
+  )
+    throw new Problem(
+      422,
+      'validation_failed',
+      `Nothing was imported: the times, such as ${sample}, are too short for dates and for seconds since 1970. Say what they count, such as unit=s (--unit), or which column has the times: columns=time=… (--columns).`,
+      { fields: [{ in: 'query', path: '/unit', code: 'required', message: 'say what the times count' }] },
+    )
   const order = orderOf(hints.dates, times, usual)
   const { zone, zoneBy } = zoneOfTimes(hints.timesIn, known, times, isEpoch, rest.names)
   const unit = isEpoch ? unitNamed(hints.unit, sample) : null
@@ -370,23 +408,27 @@ export function rankOfName(name: string, role: Role): number {
 /** The columns of a table whose columns have names and no lines to look at. */
 export function shapeOfNames(
   names: readonly string[],
+  told: string | undefined,
 ): Pick<Dialect, 'origin' | 'kind' | 'names' | 'columns' | 'adjust'> {
-  return named({ row: 1, cells: names }, [])
+  return named({ row: 1, cells: names }, [], told)
 }
 
-function named(head: Line, rows: readonly Line[]): Shape {
-  const names = head.cells.map(plainName)
-  const find = (role: Role, from = names) =>
-    NAMES[role].map((name) => from.indexOf(name)).find((index) => index >= 0) ?? -1
-  const byName = zonedTime(names) ?? find('time')
-  const time = byName >= 0 ? byName : namelessTime(names, rows)
+function named(head: Line, rows: readonly Line[], columnsTold: string | undefined): Shape {
+  const names = withoutSymbol(head.cells.map(plainName), head.row)
+  const told = columnsOf(columnsTold, head.cells, rows[0]?.cells.length)
+  const named = (role: Role) => NAMES[role].map((name) => names.indexOf(name)).filter((index) => index >= 0)
+  const find = (role: Role) => told[role] ?? named(role)[0] ?? -1
+  const byName = told.time ?? zonedTime(names) ?? named('time').find((index) => !areCounted(rows, index))
+  const nameless = byName ?? namelessTime(names, rows)
+  const time = nameless < 0 ? find('time') : nameless
   const base = { header: head.row, names: head.cells.map((cell) => cell.trim()), adjust: null }
   const prices = Object.fromEntries(PRICES.map((role) => [role, find(role)]))
-  const hasBars = PRICES.slice(0, 3).every((role) => (prices[role] ?? -1) >= 0)
+  const isTold = told.price !== undefined || told.bid !== undefined
+  const hasBars = !isTold && PRICES.slice(0, 3).every((role) => (prices[role] ?? -1) >= 0)
+  const timing = told.clock === undefined ? dateAndClock(names, time) : { time, clock: told.clock }
   if (!hasBars && time >= 0) {
-    const bid = find('bid')
+    const bid = told.price === undefined ? find('bid') : -1
     const ticks = { price: find('price'), quantity: find('quantity'), bid, ask: find('ask') }
-    const timing = dateAndClock(names, time)
     if (bid >= 0)
       return {
         ...base,
@@ -394,7 +436,7 @@ function named(head: Line, rows: readonly Line[]): Shape {
         kind: 'quotes',
         columns: present({ ...timing, ...ticks }),
       }
-    if (ticks.price >= 0 && !PRICES.slice(0, 3).some((role) => (prices[role] ?? -1) >= 0)) {
+    if (ticks.price >= 0 && (isTold || !PRICES.slice(0, 3).some((role) => (prices[role] ?? -1) >= 0))) {
       const action = names.indexOf('action')
       const order = rows.find(({ cells }) => action >= 0 && cells[action] !== 'T')
       if (order) throw notRead(order.row, 'this is an order and no trade; export the trades alone')
@@ -409,14 +451,21 @@ function named(head: Line, rows: readonly Line[]): Shape {
   }
   const missing = [...(time < 0 ? ['time'] : []), ...PRICES.filter((role) => (prices[role] ?? -1) < 0)]
   if (missing.length > 0) {
-    const remedy =
-      time < 0 ? 'call the column of times “time”' : 'call the prices “open”, “high”, “low” and “close”'
+    const remedy = `say which they are, such as columns=${missing.map((role) => `${role}=…`).join(',')} (--columns)`
     throw notRead(head.row, `the header has no column ${missing.join(', ')}: ${remedy}`)
   }
+  const volume = told.volume ?? volumeAmong(names, rows)
+  if (areTicks(rows, timing, prices))
+    return {
+      ...base,
+      ...originOf(names),
+      kind: 'trades',
+      columns: present({ ...timing, price: prices['close'] ?? -1, quantity: volume, ticker: find('ticker') }),
+    }
   const columns = present({
-    ...dateAndClock(names, time),
+    ...timing,
     ...prices,
-    volume: volumeAmong(names, rows),
+    volume,
     ticker: find('ticker'),
     bought: find('bought'),
   })
@@ -430,6 +479,79 @@ function named(head: Line, rows: readonly Line[]): Shape {
     columns: withoutIdleClock(isSplit ? { ...columns, volume: up, down } : columns, names, rows),
     adjust: isSplit ? addDown : fixedPoint(names, rows, 'bars', prices['close']),
   }
+}
+
+/** Single trades that are written as bars: times with parts of seconds, and one price in each row. */
+function areTicks(
+  rows: readonly Line[],
+  timing: Dialect['columns'],
+  prices: Readonly<Record<string, number>>,
+): boolean {
+  const at = Object.values(prices)
+  return (
+    rows.length > 1 &&
+    rows.some(({ cells }) => /:\d\d[.,]\d*[1-9]/.test(timeText(cells, timing))) &&
+    rows.every(({ cells }) => at.every((index) => cells[index] === cells[at[0]!]))
+  )
+}
+
+/** The numbers of the columns that the user named. Throws Problem 422 if the file has none of that name. */
+function columnsOf(told = '', cells: readonly string[], width = cells.length): Dialect['columns'] {
+  const columns: Partial<Record<Role, number>> = {}
+  for (const one of told === '' ? [] : told.split(ROLE_BEGINS)) {
+    const [, word = '', name = ''] = /^\s*(\w+)=(.*)$/.exec(one) ?? []
+    const role = ROLES.find((known) => known === word)
+    if (role === undefined)
+      throw badHint('columns', `must be like time=Date,open=First; known are ${ROLES.join(', ')}`)
+    const same = cells.findIndex((cell) => plainName(cell) === plainName(name))
+    const index = same < 0 && /^[1-9]\d{0,4}$/.test(name) ? Number(name) - 1 : same
+    if (index < 0 || index >= width) {
+      const known = cells.map((cell) => cell.trim()).join(', ')
+      throw badHint('columns', `names ${name.slice(0, 100)}, but the columns are ${known.slice(0, 400)}`)
+    }
+    columns[role] = index
+  }
+  return columns
+}
+
+/** A name may have commas of its own. */
+const ROLE_BEGINS = new RegExp(`[,;](?=\\s*(?:${ROLES.join('|')})=)`)
+
+/** Rows that are counted from 0 or 1, as pandas numbers them, have no times there. Excel's days have five digits. */
+function areCounted(rows: readonly Line[], index: number): boolean {
+  const first = Number(rows[0]?.cells[index] || Number.NaN)
+  return (
+    rows.length > 1 &&
+    first < 10_000 &&
+    rows.every(({ cells }, i) => Number(cells[index] || Number.NaN) === first + i)
+  )
+}
+
+/**
+ * R's quantmod writes `AAPL.Open`, others `Open_AAPL`; with bid and ask the bars are of the bid. Throws Problem 422 where
+ * there are several symbols side by side.
+ */
+function withoutSymbol(names: readonly string[], row: number): readonly string[] {
+  if (names.includes('open')) return names
+  const found = names.flatMap((name) => {
+    const at = name.indexOf('open')
+    const [before, behind] = [name.slice(0, at), name.slice(at + 4)]
+    const isAll = at >= 0 && PRICES.every((role) => names.includes(before + role + behind))
+    return isAll ? [{ before, behind }] : []
+  })
+  const only = found.length === 1 ? found[0] : found.find((one) => `${one.before}${one.behind}` === 'bid')
+  if (only)
+    return names.map((name) =>
+      name.startsWith(only.before) && name.endsWith(only.behind)
+        ? name.slice(only.before.length, name.length - only.behind.length)
+        : name,
+    )
+  if (found.length === 0) return names
+  const all = found.map(({ before, behind }) => `${before}…${behind}`).join(', ')
+  throw notRead(
+    row,
+    `there are several symbols, ${all.slice(0, 200)}: say which, such as columns=open=… (--columns)`,
+  )
 }
 
 function addDown(values: Float64Array): void {
@@ -570,6 +692,13 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, h
     every,
   }
   const refused = (what: string) => notRead(lines[0]?.row ?? 1, what)
+  if (hints.columns !== undefined)
+    return numbered(
+      columnsOf(
+        hints.columns,
+        cells.map(() => ''),
+      ),
+    )
   const flagged = flaggedTrades(rows)
   if (flagged) return flagged
   if (!isTimeText(rows.cell(0))) throw refused('there are no names of columns, and the first cell is no time')
@@ -580,6 +709,16 @@ function headless(lines: readonly Line[], delimiter: string, fileName: string, h
   return isJesses(rows)
     ? shapeOf('bars', { ...columns, high: 3, low: 4, close: 2 }, origin('jesse'))
     : shapeOf('bars', columns, origin(null))
+}
+
+/** Rows whose columns the user told by their numbers. */
+function numbered(columns: Dialect['columns']): Shape {
+  const kind = columns.bid !== undefined ? 'quotes' : columns.price !== undefined ? 'trades' : 'bars'
+  const needed = { bars: PRICES, trades: ['price', 'quantity'], quotes: ['bid'] } as const
+  const missing = ['time' as const, ...needed[kind]].filter((role) => columns[role] === undefined)
+  if (missing.length > 0)
+    throw badHint('columns', `has no ${missing.join(', ')}; rows without names need all`)
+  return shapeOf(kind, columns, origin(null))
 }
 
 /** jesse's arrays: time, open, close, high, low, volume, of which two rows or more are no bars in the usual order. */
@@ -636,22 +775,34 @@ function fromLean(values: Float64Array): void {
   for (let slot = 1; slot <= 4; slot++) values[slot]! /= LEAN
 }
 
-/** A day of Lean's minutes or seconds: milliseconds since midnight, and the day in the name of the file. */
-function leanOfDay(lines: readonly Line[], fileName: string): Shape | null {
+type Clock = Pick<Dialect, 'zone' | 'zoneBy'>
+
+/**
+ * A day of Lean's minutes or seconds: milliseconds since midnight, and the day in the name of the file. Shares have New York's
+ * clock, coins UTC; of the exchange of others only the user knows.
+ */
+function leanOfDay(
+  lines: readonly Line[],
+  fileName: string,
+  { timesIn }: Hints,
+): (Shape & { readonly clock: Clock }) | null {
   const [, year, month, day, kind] =
     /(?:^|[/\\])(\d{4})(\d\d)(\d\d)_[^/\\]+_(?:minute|second)_(\w+)\.csv$/i.exec(fileName) ?? []
   const isCounted = lines.every(({ cells }) => /^\d{1,8}$/.test(cells[0] ?? ''))
   if (kind === undefined || !isCounted) return null
+  if (kind.toLowerCase() !== 'trade')
+    throw notRead(1, 'of Lean’s days only those of trades are read; of quotes import the days and hours')
   const areShares = lines.every(({ cells }) => cells.slice(1, 5).every((cell) => /^\d+$/.test(cell)))
-  if (kind.toLowerCase() !== 'trade' || !areShares)
-    throw notRead(1, 'of Lean’s days only trades of shares are read; of others import the days and hours')
+  const zone = zoneOf(timesIn ?? (areShares ? NEW_YORK : 'UTC'))
+  if (!zone) throw badHint('timesIn', 'must be a time zone such as America/New_York or UTC-5')
   const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  const zone = zoneOf(NEW_YORK)
   const rows = { count: lines[0]!.cells.length } as Headless
-  return shapeOf('bars', barColumns(rows, 0), origin('Lean', NEW_YORK), (values) => {
-    fromLean(values)
-    values[0] = zone?.toUtc(midnight + values[0]!) ?? NaN
+  const shape = shapeOf('bars', barColumns(rows, 0), origin('Lean'), (values) => {
+    if (areShares) fromLean(values)
+    values[0] = zone.toUtc(midnight + values[0]!)
   })
+  const zoneBy = timesIn !== undefined ? 'user' : areShares ? 'format' : 'assumed'
+  return { ...shape, clock: { zone, zoneBy } }
 }
 
 /** Rows that begin with seconds since 1970 or parts of them. */

@@ -50,11 +50,13 @@ export class PlainRows {
   readonly #sides: SideWords
   #ticker: Uint8Array | null = null
 
-  /** `times` reads times that are written out; null if they are numbers. */
+  /** `times` reads times that are written out; null if they are numbers. `ticker`: which rows to take; missing = that of the first. */
   constructor(
     { columns, kind, sides, delimiter, decimal, unit, isUnitGiven }: Dialect,
     times: TimeReader | null,
+    ticker?: string,
   ) {
+    if (ticker !== undefined) this.#ticker = new TextEncoder().encode(ticker)
     this.#delimiter = delimiter.charCodeAt(0)
     this.#point = decimal.charCodeAt(0)
     this.#times = times

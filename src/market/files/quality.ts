@@ -23,6 +23,7 @@ export const FINDING_KINDS = [
   'finer_bars',
   'coarser_bars',
   'period_end',
+  'widened',
 ] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
@@ -271,6 +272,10 @@ const WORDS: Readonly<Record<FindingKind, Words>> = {
     `${bars(count)} dated by their end`,
     'each was moved to the beginning of its week or month',
   ],
+  widened: (count) => [
+    `${bars(count)} whose open or close was outside of low to high`,
+    'low and high were widened to hold them',
+  ],
   unknown_zone: () => ['the file does not say the zone of its times'],
 }
 
@@ -292,7 +297,10 @@ export function findingOf(
 /** What is known of the clocks of programs whose files do not say it. */
 const CLOCKS: readonly (readonly [origin: string, clock: string])[] = [
   ['MetaTrader', "MetaTrader writes the clock of the broker's server"],
-  ['NinjaTrader', 'NinjaTrader exports in UTC, others write its rows in zones of their own'],
+  [
+    'NinjaTrader',
+    'NinjaTrader exports in UTC and dates bars by their end (--dated end), others write its rows in zones of their own',
+  ],
   ['TradeStation', 'TradeStation writes the clock that its chart shows'],
   ['Barchart', 'Barchart writes the clock that its page shows'],
   ['Kibot', 'Kibot writes the clock of New York, others write such rows in zones of their own'],

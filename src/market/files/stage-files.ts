@@ -164,6 +164,8 @@ export async function stageFiles(
   if (asides.length > 0 && fileCount === 0) throw new SetAside(asides)
   if (asides.length > 0)
     throw unreadable(null, 'some files are Parquet and some are not; import them one by one')
+  if (options.hints.ticker !== undefined && rows === 0 && stage.errors.length === 0)
+    throw unreadable(null, `no row is of ${options.hints.ticker.slice(0, 40)}`)
   if (fileCount === 0 && stage.errors.length === 0)
     throw unreadable(null, 'there are no files with rows in the archive')
   return { files: readings, fileCount, rows, skipped, doubt, ends }
@@ -223,6 +225,8 @@ async function stageFile(
     options.format === 'json' ||
     /^[\s\uFEFF]*[[{]/.test(new TextDecoder().decode(head.first.subarray(0, 100)))
   ) {
+    if (options.hints.columns !== undefined || options.hints.ticker !== undefined)
+      throw unreadable(null, 'columns and ticker can be said of CSV, Parquet and Arrow, and not of JSON')
     const { meaning, told } = timesOf({ name: '', time: 'text' }, options.symbol, options.hints)
     const read = await stageJson(texts(input), stage, calendarOf(options.symbol), meaning.zone)
     return {
@@ -414,6 +418,11 @@ function refuseForeign({ name }: NamedFile, first: Uint8Array): void {
     throw unreadable(
       name,
       'this is a web page instead of a table; the download was refused, or needs a sign-in',
+    )
+  if (text.startsWith('DBN'))
+    throw unreadable(
+      name,
+      'this is DBN; ask Databento for CSV, or write it as CSV or Parquet by its own library',
     )
   const isWide = (first[0] === 0xff && first[1] === 0xfe) || (first[0] === 0xfe && first[1] === 0xff)
   if (!isWide && first.subarray(0, 4096).includes(0)) throw unreadable(name, 'this is no text')

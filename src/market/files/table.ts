@@ -5,7 +5,7 @@ import { turn } from '../../lib/turn.ts'
 import { calendarOf } from '../calendar.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { zoneOf } from '../zone.ts'
-import type { RowSink } from './csv.ts'
+import { otherTicker, type RowSink } from './csv.ts'
 import {
   type DialectTold,
   hasSides,
@@ -49,7 +49,7 @@ export interface TableOptions {
 }
 
 /** What a row may lack. */
-const EXTRAS: ReadonlySet<Role> = new Set(['side', 'bought', 'down'])
+const EXTRAS: ReadonlySet<Role> = new Set(['side', 'bought', 'down', 'ticker'])
 const nothing = rowValues()
 
 /** How many rows are read before others get their turn. */
@@ -61,9 +61,10 @@ export async function readTable(
   { symbol, hints, begin, between }: TableOptions,
 ): Promise<DialectTold> {
   const names = columns.map(({ name }) => name)
-  const shape = shapeOfNames(names)
+  const shape = shapeOfNames(names, hints.columns)
   const { kind } = shape
-  const roles = slotsOf(kind).filter((role) => shape.columns[role] !== undefined)
+  const slotted: readonly Role[] = slotsOf(kind)
+  const roles = [...slotted, 'ticker' as const].filter((role) => shape.columns[role] !== undefined)
   const places = roles.map((role) => shape.columns[role] ?? 0)
   const time = columns[shape.columns.time ?? 0]
   if (!time) throw notRead(1, 'there is no column time')
@@ -72,14 +73,16 @@ export async function readTable(
   const values = rowValues()
   const sides = sidesIn(shape)
   const needed = roles.filter((role) => role !== 'volume' && !EXTRAS.has(role)).length - 1
+  const slots = roles.map((role) => slotted.indexOf(role))
+  const isWanted = tickerFilter(roles.indexOf('ticker'), hints, sink)
   let row = 0
   let sample: number | null = null
   for await (const { length, columns: read } of batches(places)) {
-    const slots = roles.map((role) => slotsOf(kind).indexOf(role))
     const times = read[0]
     sample ??= typeof times?.[0] === 'bigint' || typeof times?.[0] === 'number' ? Number(times[0]) : null
     for (let i = 0; i < length; i++) {
       row++
+      if (!isWanted(row, read, i)) continue
       values.set(nothing)
       values[0] = instantOf(times?.[i], time.time, meaning)
       let missing = 0
@@ -87,6 +90,7 @@ export async function readTable(
         const value = read[column]?.[i]
         const slot = slots[column] ?? 0
         const role = roles[column] ?? 'time'
+        if (role === 'ticker') continue
         if (role === 'side') {
           values[slot] = sides === null ? 0 : sideOfText(value, sides)
           continue
@@ -116,6 +120,19 @@ export async function readTable(
     const unit = time?.time === 'number' && sample !== null ? (meaning.unit ?? unitOf(sample)) : null
     const found = roles.map((role, i): [Role, string] => [role, names[places[i] ?? 0] ?? ''])
     return { ...told, unit, columns: Object.fromEntries(found) as DialectTold['columns'] }
+  }
+}
+
+/** Whether a row is of the ticker that the user named, or of that of the first row; a row of another one is a mistake then. */
+function tickerFilter(column: number, { ticker: wanted }: Hints, sink: RowSink) {
+  let ticker: unknown = wanted
+  return (row: number, columns: readonly ArrayLike<unknown>[], at: number): boolean => {
+    if (column < 0) return true
+    const found = columns[column]?.[at]
+    ticker ??= found
+    if (found === ticker) return true
+    if (wanted === undefined) sink.fail(row, otherTicker(String(found)))
+    return false
   }
 }
 

@@ -53,7 +53,7 @@ const EXCEL_1970 = 25_569
 const DATE = /^(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:$|[T ,;\t|]+)/
 const COMPACT = /^((?:18|19|20|21)\d\d)([01]\d)([0-3]\d)(?:$|[T ]+(?=\d))/
 const NAMED =
-  /^(?:(\d{1,2})[- ]([a-z]{3})[a-z]*[- ,]+(\d{4})|([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4}))(?:$|[T ,]+)/i
+  /^(?:(\d{1,2})[- ]([a-z]{3})[a-z]*[- ,]+(\d{4}|\d\d(?!\d))|([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4}))(?:$|[T ,]+)/i
 const CLOCK =
   /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap]m))?\s*(Z|UTC|GMT|(?:GMT|UTC)?\s*[+-]\d{1,2}:?(?:\d{2})?)?$/i
 const COMPACT_CLOCK = /^(\d{2})(\d{2})(?:(\d{2})(?: ?(\d{3,7}))?)?$/
@@ -63,7 +63,8 @@ export function parseTimeText(value: string, meaning: TimeMeaning): number {
   const text = value.trim()
   const excel = meaning.unit === null ? EXCEL_DAY.exec(text) : null
   if (excel) return excelTime(Number(excel[1]) - EXCEL_1970, excel[2], meaning)
-  if (/^-?\d+(?:\.\d+)?$/.test(text) && !COMPACT.test(text)) return epochIn(Number(text), meaning.unit)
+  if (/^-?\d+(?:\.\d+)?$/.test(text) && (meaning.unit !== null || !COMPACT.test(text)))
+    return epochIn(Number(text), meaning.unit)
   const date = dateOf(text, meaning.order)
   if (!date) return Number.NaN
   const rest = text.slice(date.length)
@@ -103,7 +104,8 @@ function dateOf(
   const named = NAMED.exec(text)
   if (named) {
     const month = MONTHS.indexOf((named[2] ?? named[4] ?? '').toLowerCase()) + 1
-    return day(named[0].length, Number(named[3] ?? named[6]), month, Number(named[1] ?? named[5]))
+    const year = Number(named[3] ?? named[6])
+    return day(named[0].length, year < 100 ? ofCentury(year) : year, month, Number(named[1] ?? named[5]))
   }
   const match = DATE.exec(text)
   if (!match) return null
@@ -114,6 +116,11 @@ function dateOf(
   // Among dates that begin with the year, this one may mean two days. Points stand behind days alone.
   if (order === 'ymd' && text[(match[1] ?? '').length] !== '.') return null
   return order === 'mdy' ? day(length, c, a, b) : day(length, c, b, a)
+}
+
+/** Google and India's NSE write `31-Dec-10`. No market's past has more than sixty years in such files, and none the future. */
+function ofCentury(year: number): number {
+  return year < 40 ? 2000 + year : 1900 + year
 }
 
 function day(length: number, year: number, month: number, date: number) {
