@@ -52,13 +52,15 @@ export function zonedBehavior(now: { readonly zone: string }) {
       startIndex: number,
     ): void {
       const offsetAt = offsetsOf(now.zone)
-      const shifted = points.map((point) => {
-        const seconds = this.key(point.time) as unknown as number
-        const local = seconds + offsetAt(seconds * 1000) / 1000
-        return { ...point, time: this.convertHorzItemToInternal(local as UTCTimestamp) }
+      // Only the point before the first is looked at besides: a new bar does not take all others anew.
+      const from = Math.max(0, startIndex - 1)
+      const shifted = points.slice(from).map(({ time, timeWeight }) => {
+        const seconds = this.key(time) as unknown as number
+        const local = (seconds + offsetAt(seconds * 1000) / 1000) as UTCTimestamp
+        return { time: this.convertHorzItemToInternal(local), timeWeight } as (typeof points)[number]
       })
-      super.fillWeightsForPoints(shifted, startIndex)
-      for (let i = startIndex; i < points.length; i++) points[i]!.timeWeight = shifted[i]!.timeWeight
+      super.fillWeightsForPoints(shifted, startIndex - from)
+      for (let i = startIndex; i < points.length; i++) points[i]!.timeWeight = shifted[i - from]!.timeWeight
     }
   }
 }
