@@ -4,7 +4,9 @@
 import { barsFromCsv, check, Problem, run } from '../engine/engine.ts'
 import * as editor from '../language/editor.ts'
 import { referencesAt } from '../language/references.ts'
+import { joinedBytes } from '../lib/bytes.ts'
 import { marketTold } from '../market/files/file-market.ts'
+import { columnPieces, pack } from '../wire/columns.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import type { Asked, Question, Questions, Refused, Told } from './messages.ts'
 
@@ -24,7 +26,8 @@ const ANSWERS: {
       ...options,
       progress: (bar) => progress(bar / market.bars.length),
     })
-    return { report: made.reportJson(), tracks: made.tracks }
+    const tracks = pack(made.tracks, [])
+    return { report: made.reportJson(), tracks: joinedBytes(columnPieces(tracks.text, [tracks])).buffer }
   },
 }
 

@@ -7,8 +7,10 @@ import type { Checked } from '../engine/engine.ts'
 import type { Market } from '../engine/market.ts'
 import { cutText } from '../lib/text-cut.ts'
 import { type PackedDays, unpacked } from '../market/packed-days.ts'
+import { decodeColumns } from '../wire/columns.ts'
 import type { Report } from '../wire/report.ts'
 import type { Diagnostic } from '../wire/script.ts'
+import type { Track } from '../wire/track.ts'
 import { changeChart } from '../dashboard/charts.ts'
 import { cellOf, markedTrade } from '../dashboard/chart/chart-state.ts'
 import { symbols } from '../dashboard/chart/cell.ts'
@@ -169,7 +171,7 @@ export async function runNow(): Promise<void> {
         name: report.script.title || name,
         source,
         report,
-        tracks: made.tracks,
+        tracks: decodeColumns(made.tracks) as Track[],
         trials: null,
       }
       if (bottom.peek() === 'script' && innerWidth > 760) bottom.value = 'report'
