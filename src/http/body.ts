@@ -25,6 +25,8 @@ export interface BodyOptions {
   readonly types?: readonly string[] | undefined
   /** For large bodies: counts their bytes, and gives up on one that arrives too slowly. */
   readonly large?: { readonly clock: Clock; readonly held: Held } | undefined
+  /** What to do instead with what is too large. */
+  readonly instead?: string | undefined
 }
 
 /**
@@ -53,17 +55,17 @@ const BOUNDS = { depth: 64, values: 50_000 }
 export async function bodyBytes(
   request: Request,
   maxBytes: number,
-  { types = JSON_ONLY, large }: BodyOptions = {},
+  { types = JSON_ONLY, large, instead = 'Shorten it.' }: BodyOptions = {},
 ): Promise<Uint8Array[]> {
   const announced = request.headers.get('content-length')
-  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes)
+  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes, instead)
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   const parts: Uint8Array[] = []
   let size = 0
   if (request.body)
     for await (const part of large ? paced(large.clock, request.body) : arriving(request.body)) {
       size += part.byteLength
-      if (size > maxBytes) throw tooLarge(maxBytes)
+      if (size > maxBytes) throw tooLarge(maxBytes, instead)
       large?.held.add(part.byteLength)
       parts.push(part)
     }
@@ -125,11 +127,11 @@ function hasField(value: unknown, wanted: string): boolean {
 
 const malformed = (message: string) => new Problem(400, 'malformed_json', message)
 
-function tooLarge(maxBytes: number): Problem {
+function tooLarge(maxBytes: number, instead: string): Problem {
   const most = maxBytes.toLocaleString('en-US')
   return new Problem(
     413,
     'payload_too_large',
-    `This is too large: the body of a request, with the text of a script in it, may have at most ${most} bytes. Shorten it.`,
+    `This is too large: the body of a request, with the text of a script in it, may have at most ${most} bytes. ${instead}`,
   )
 }

@@ -9,6 +9,8 @@ import { jsonBody } from './body.ts'
 
 /** A message of an agent may contain a script, or a file of bars that it made itself. */
 const BODY_BYTES = 2 << 20
+const INSTEAD =
+  'Shorten it, or send a larger file of bars to POST /api/platform/bars/import with the same token, as text/csv.'
 
 export function mcpRoutes(deps: ApiDeps) {
   return new Elysia({ normalize: false }).use(access(deps)).all(
@@ -23,7 +25,8 @@ export function mcpRoutes(deps: ApiDeps) {
         throw new Problem(401, 'unauthenticated', 'Send an access token as `Authorization: Bearer <token>`.')
       const held = deps.gate.bodies.open(visitor.user.id)
       try {
-        const { value: body } = await jsonBody(request, BODY_BYTES, { large: { clock: deps.clock, held } })
+        const large = { clock: deps.clock, held }
+        const { value: body } = await jsonBody(request, BODY_BYTES, { large, instead: INSTEAD })
         const { answerMcp } = await import('./agents/mcp-server.ts')
         return await answerMcp(deps, { request, caller: visitor, body })
       } finally {

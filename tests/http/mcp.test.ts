@@ -243,7 +243,7 @@ describe('an agent that is wrong', () => {
     expect((await said('run', { script: 'x', markets: 'y' }))['error']).toContain('`market` is meant')
     for (const args of [
       { script: 5 },
-      { script: 'x(', bars: '500' },
+      { script: 'x(', bars: 'many' },
       { script: 'x(', bars: 1e12 },
       { script: null },
     ])
@@ -342,6 +342,105 @@ describe('an agent that is wrong', () => {
       const { size } = await use(name, args)
       expect([name, size < 2100]).toEqual([name, true])
     }
+  })
+})
+
+describe('an agent that does the natural thing', () => {
+  test.each([
+    ['import bars from a CSV file', 'POST /api/platform/bars/import'],
+    ['upload bars', 'POST /api/platform/bars/import'],
+    ['create webhook', 'POST /api/platform/webhooks'],
+    ['send an order to a broker when an alert fires, dry run', 'POST /api/platform/bridges'],
+    ['list watchlists', 'GET /api/platform/watchlists'],
+    ['delete a series', 'DELETE /api/platform/bars'],
+    ['compare with TradingView trades', 'POST /api/platform/backtests/{id}/compare'],
+  ])('finds the operation for “%s” first, with what it takes', async (q, name) => {
+    const { use } = await agent(SCOPES)
+    const { answer } = await use('find_operation', { q })
+    expect(answer['operations'][0].name).toBe(name)
+    expect(Object.keys(answer['operations'][0])).toContain(
+      name.startsWith('GET')
+        ? 'summary'
+        : name.startsWith('DELETE')
+          ? 'query'
+          : name.includes('{id}')
+            ? 'path'
+            : 'body',
+    )
+    expect(answer['next'][0]).toBe(`call_operation {"name":"${name}"}`)
+  })
+
+  test('may write numbers, flags and choices as text, and a market in one', async () => {
+    const { use } = await agent(SCOPES)
+    const imported = await use('call_operation', {
+      name: 'POST /api/platform/bars/import',
+      query: { symbol: 'E:S', interval: '1h' },
+      body: barCsv(30),
+    })
+    expect(imported.answer).toMatchObject({
+      series: { exchange: 'E', symbol: 'S', count: 30, first: expect.stringMatching(/^\d{4}-\d\d-\d\d/) },
+    })
+    expect((await use('bars', { market: 'S', limit: '3' })).answer['bars']).toHaveLength(3)
+    expect((await use('find', { kind: 'Markets' })).answer['items']).toHaveLength(1)
+    const script = await use('write_script', { source: SOURCE, save: 'true', name: 'Каждая третья' })
+    expect((await use('find', { kind: 'scripts', q: 'третья' })).answer['items']).toMatchObject([
+      { id: script.answer['id'] },
+    ])
+    expect((await use('bars', { market: 'S', limit: 'three' })).failed).toBe(true)
+  })
+
+  test('is told of an alert that nothing will come of', async () => {
+    const { use } = await agent(SCOPES)
+    await use('call_operation', {
+      name: 'POST /api/platform/bars/import',
+      query: { symbol: 'E:S', interval: '1h' },
+      body: barCsv(30),
+    })
+    const { answer } = await use('alert', { market: 'E:S', price: '5' })
+    expect(answer['warnings'][0]).toContain('No mail server is set')
+    // All that a bridge lacks is said at once.
+    const bridge = await use('call_operation', {
+      name: 'POST /api/platform/bridges',
+      body: { template: 'generic', sourceId: answer['id'], name: 'dry' },
+    })
+    expect(bridge.answer['fields'].map((one: string) => one.split(':')[0])).toEqual(['/url', '/side', '/qty'])
+  })
+
+  test('takes no fraction for a percentage, and no mean of bars for one of years', async () => {
+    const { use } = await agent(SCOPES, 'real')
+    await use('call_operation', {
+      name: 'POST /api/platform/bars/import',
+      query: { symbol: 'E:S', interval: '1h' },
+      body: barCsv(400),
+    })
+    const { answer } = await use('run', { script: SOURCE })
+    expect(answer['figures']).toMatchObject({
+      netProfitPct: expect.stringMatching(/^-?[\d.e-]+%$/),
+      sharpeABar: expect.any(Number),
+    })
+    const { answer: verdict } = await use('judge', { id: answer['id'] })
+    expect(Object.keys(verdict['before'])).toContain('sharpeABar')
+    // Inputs that the script does not have are no matter of its text.
+    const wrong = await use('run', { script: SOURCE, inputs: { Длина: 5 } })
+    expect(wrong.answer).toMatchObject({
+      error: expect.stringContaining('It has "N"'),
+      next: [expect.stringMatching(/^run /), expect.stringMatching(/^read /)],
+    })
+  })
+
+  test('with no object of arguments, or with far too many bytes, is told what to do', async () => {
+    const { call, cookie, token } = await agent(SCOPES)
+    const headers = { ...(await token(cookie, SCOPES)), accept: 'application/json, text/event-stream' }
+    const rpc = async (params: unknown) =>
+      call('POST', '/mcp', { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } })
+    expect((await rpc({ name: 'account', arguments: null })).json.result.isError).toBeUndefined()
+    const list = await rpc({ name: 'run', arguments: [1, 2] })
+    expect(list.json.result.content[0].text).toContain('script is required')
+    const large = await rpc({ name: 'run', arguments: { script: 'x'.repeat(3 << 20) } })
+    expect([large.status, large.json.error.message]).toEqual([
+      413,
+      expect.stringContaining('POST /api/platform/bars/import with the same token'),
+    ])
   })
 })
 

@@ -97,7 +97,12 @@ export async function backtestReply(agent: Agent, id: string): Promise<Reply> {
   if (state === 'failed' || state === 'cancelled')
     throw new Refused(
       error?.message ?? 'The backtest was cancelled.',
-      [callText('write_script', { source: '…the mended source…' })],
+      error?.code === 'validation_failed'
+        ? [
+            callText('run', { script: '…the same…', inputs: {}, settings: {} }),
+            callText('read', { id, part: 'script' }),
+          ]
+        : [callText('write_script', { source: '…the mended source…' })],
       {
         id,
         code: error?.code,
@@ -115,11 +120,11 @@ export async function backtestReply(agent: Agent, id: string): Promise<Reply> {
       `All bars of this backtest are held out: they are newer than ${timeText(holdOut.from)}.`,
       [callText('judge', { id })],
     )
-  const { from, to, sharpe, ...figures } = stretch
+  const { from, to, ...figures } = stretch
   return {
     ...head,
     span: `${timeText(from)} to ${timeText(to)}, then ${holdOut.bars} bars are held out`,
-    figures: { ...figures, sharpeABar: sharpe },
+    figures,
     tried: trials?.counted,
     next: [
       callText('judge', { id }),

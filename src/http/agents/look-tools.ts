@@ -1,11 +1,12 @@
 // Tools that find and read.
 
 import { Type } from '@sinclair/typebox'
+import type { OperationName } from '../../wire/operations.ts'
 import { KINDS, marketRow, readerOf, rowsOf } from './kinds.ts'
 import { call, callText, Refused, send, wholeText, type Agent, type Json } from './call.ts'
-import { foundOperations, operationNamed, operationText } from './operations.ts'
+import { foundOperations, operationNamed, operationText, takenBy } from './operations.ts'
 import { readResource } from './resources.ts'
-import { LONG, timeText } from './short.ts'
+import { isInstant, LONG, timeText } from './short.ts'
 import { marketOf, symbolsOf } from './subjects.ts'
 import { readBacktest } from './backtests.ts'
 import { scanRows, sweepReply } from './work-tools.ts'
@@ -160,7 +161,7 @@ export const FIND_OPERATION = tool({
   name: 'find_operation',
   title: 'Find an operation',
   description:
-    'Search all operations of the HTTP API, for what no other tool does (import bars, webhooks, portfolios, layouts …). With a whole name, `METHOD /path`, its arguments.',
+    'Search all operations of the HTTP API, for what no other tool does (import bars, webhooks, portfolios, layouts …). With a whole name, `METHOD /path`, all about it.',
   input: Type.Object({ q: Type.String({ minLength: 1, maxLength: 200 }), max_chars: arg.chars }),
   output: { operations: out.list },
   hints: { readOnly: true },
@@ -170,14 +171,30 @@ export const FIND_OPERATION = tool({
     const exact = operationNamed(q)
     if (exact)
       return { operations: [operationText(exact)], next: [callText('call_operation', { name: exact })] }
-    const found = foundOperations(q)
-    const [first] = found
+    const [first, ...others] = foundOperations(q)
+    if (!first) return { operations: [], next: [callText('find', { kind: 'help', q })] }
     return {
-      operations: found,
-      next: first ? [callText('find_operation', { q: first.name })] : [callText('find', { kind: 'help', q })],
+      operations: [{ ...first, ...takenBy(first.name) }, ...others],
+      next: [callText('call_operation', { name: first.name }), callText('find_operation', { q: first.name })],
     }
   },
 })
+
+/** From when to when a series goes, which no call takes back. */
+const spanTold = (name: string, value: unknown) =>
+  (name === 'first' || name === 'last') && typeof value === 'number' && isInstant(name, value)
+    ? timeText(value)
+    : value
+
+/** A market that is named in one, `NASDAQ:AAPL`, where the operation takes its exchange apart. */
+function withExchange(name: OperationName, query: Json = {}): Json {
+  const { symbol, exchange } = query
+  const [, before, behind] = /^([^:]+):(.+)$/.exec(typeof symbol === 'string' ? symbol : '') ?? []
+  const isApart = takenBy(name)['query'] as Json | undefined
+  return before === undefined || exchange !== undefined || isApart?.['exchange'] === undefined
+    ? query
+    : { ...query, exchange: before, symbol: behind }
+}
 
 export const CALL_OPERATION = tool({
   name: 'call_operation',
@@ -201,7 +218,7 @@ export const CALL_OPERATION = tool({
       throw new Refused('There is no such operation.', [
         callText('find_operation', { q: name.slice(0, 100) }),
       ])
-    const response = await send(agent, operation, given)
+    const response = await send(agent, operation, { ...given, query: withExchange(operation, given.query) })
     const type = response.headers.get('content-type') ?? ''
     if (!/^(application\/json|text\/(csv|plain|markdown))/.test(type)) {
       await response.body?.cancel()
@@ -211,7 +228,7 @@ export const CALL_OPERATION = tool({
     }
     const text = await wholeText(response)
     if (!type.startsWith('application/json')) return { text }
-    const { ok: _ok, ...answer } = JSON.parse(text) as Json
+    const { ok: _ok, ...answer } = JSON.parse(text, spanTold) as Json
     return answer
   },
 })

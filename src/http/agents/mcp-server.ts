@@ -34,7 +34,17 @@ export async function answerMcp(
   const server = serverFor({ deps, caller, credential: credentialOf(request), signal: request.signal })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
-  return transport.handleRequest(request, { parsedBody: body })
+  return transport.handleRequest(request, { parsedBody: withArguments(body) })
+}
+
+/** A tool that is called with no object of arguments passes as one called with none, or the agent would be told a failure of ours. */
+function withArguments(body: unknown): unknown {
+  const { method, params } = body as { method?: unknown; params?: { arguments?: unknown } | null }
+  const given = params?.arguments
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  return method !== 'tools/call' || given === undefined || isObject
+    ? body
+    : { ...(body as object), params: { ...params, arguments: {} } }
 }
 
 function serverFor(agent: Agent): Server {
@@ -44,7 +54,7 @@ function serverFor(agent: Agent): Server {
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions:
-        'Research on a self-hosted Chartroom: write Pine Script, run, judge. Fractions are fractions (0.05 = 5%), times UTC. The newest bars of each market are held out and tries are counted: say what judge says.',
+        'Research on a self-hosted Chartroom: write Pine Script, run, judge. Rates and chances are fractions (0.05 = 5%), times UTC. The newest bars of each market are held out and tries are counted: say what judge says.',
     },
   )
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: LISTED_TOOLS }))

@@ -16,21 +16,53 @@ export function operationNamed(name: string): OperationName | null {
 }
 
 interface Found {
-  readonly name: string
+  readonly name: OperationName
   readonly summary: string
 }
 
-/** The five that fit best. A word in the summary or the path counts more than one in the description. */
+/** Words of which an operation says others. */
+const SAME: Readonly<Record<string, string>> = {
+  upload: 'import',
+  load: 'import',
+  price: 'alert',
+  broker: 'bridge',
+}
+/** What is done, by the method of an operation. */
+const METHODS: Readonly<Record<string, RegExp>> = {
+  POST: /^(?:create|add|make|new|register|start|send)$/,
+  GET: /^(?:list|show|get|read|see|which)$/,
+  DELETE: /^(?:delete|remove|forget)$/,
+  PATCH: /^(?:change|update|edit|rename|pause)$/,
+}
+const EMPTY = /^(?:an?|the|of|to|from|for|with|by|in|on|as|is|it|my|and|or|how|do|when|what|that|me|this|i)$/
+
+const TEXTS = TABLE.map(([name, { summary, description = '' }]) => ({
+  name: name as OperationName,
+  summary,
+  tail: wordsOf(name.slice(name.lastIndexOf('/'))),
+  head: wordsOf(`${name} ${summary}`),
+  text: wordsOf(description),
+}))
+
+/** The five that fit best: the rarer a word, the more it tells, and in the end of the path or the summary more than in the description. */
 export function foundOperations(q: string): Found[] {
-  const words = q.toLowerCase().match(/[a-z]{2,}/g) ?? []
-  const scored = TABLE.map(([name, { summary, description = '' }]) => {
-    const head = `${name} ${summary}`.toLowerCase()
-    const text = description.toLowerCase()
-    const score = words.reduce(
-      (sum, word) => sum + (head.includes(stem(word)) ? 3 : text.includes(stem(word)) ? 1 : 0),
-      0,
-    )
-    return { name, summary, score }
+  const asked = (q.toLowerCase().match(/[a-z]{2,}/g) ?? []).filter((word) => !EMPTY.test(word))
+  const isMethod = (word: string) => Object.values(METHODS).some((verbs) => verbs.test(word))
+  const nouns = asked.filter((word) => !isMethod(word))
+  const words = [...new Set(nouns.flatMap((word) => [word, SAME[word] ?? []].flat().map(stem)))]
+  const weights = words.map((word) => {
+    const having = TEXTS.filter(({ head, text }) => head.has(word) || text.has(word)).length
+    return having === 0 ? 0 : Math.log(1 + TEXTS.length / having)
+  })
+  const scored = TEXTS.map(({ name, summary, tail, head, text }) => {
+    const of = (word: string) => (tail.has(word) ? 5 : head.has(word) ? 3 : text.has(word) ? 1 : 0)
+    const score = words.reduce((sum, word, i) => sum + of(word) * weights[i]!, 0)
+    const [method = ''] = name.split(' ')
+    return {
+      name,
+      summary,
+      score: score > 0 && asked.some((word) => METHODS[method]?.test(word)) ? score + 2 : score,
+    }
   })
   return scored
     .filter(({ score }) => score > 0)
@@ -39,7 +71,28 @@ export function foundOperations(q: string): Found[] {
     .map(({ name, summary }) => ({ name, summary }))
 }
 
-const stem = (word: string) => word.replace(/(ies|es|s|ing|ed)$/, '')
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(
+    text
+      .toLowerCase()
+      .match(/[a-z]{2,}/g)
+      ?.map(stem),
+  )
+}
+
+function stem(word: string): string {
+  return word.length > 3 ? word.replace(/(?:ies|es|s|ing|ed|e)$/, '') : word
+}
+
+/** What an operation takes, in a line an argument. */
+export function takenBy(name: OperationName): Json {
+  const { path, query, body } = operationText(name)
+  return {
+    ...(path !== undefined && { path }),
+    ...(query !== undefined && { query }),
+    ...(body !== undefined && { body }),
+  }
+}
 
 export function operationText(name: OperationName): Json {
   const { summary, description, query, body, access, answer } = OPERATIONS[name] as Operation

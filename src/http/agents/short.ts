@@ -16,15 +16,30 @@ export function timeText(ms: number): string {
 export const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(5))
 
-/** A copy without nulls and empty lists, its numbers rounded. */
+/**
+ * A copy without nulls and empty lists, its numbers rounded; nobody takes `12.8%` for an eighth of a percent, and a mean of bars
+ * for one of years.
+ */
 export function brief(value: unknown): unknown {
   if (typeof value === 'number') return rounded(value)
   if (Array.isArray(value)) return value.map(brief)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => (isNothing(one) ? [] : [[name, brief(one)]])),
+    Object.entries(value).flatMap(([name, one]) => (isNothing(one) ? [] : [told(name, one)])),
   )
 }
+
+function told(name: string, value: unknown): [string, unknown] {
+  if (typeof value === 'number' && name.endsWith('Pct')) return [name, `${rounded(value * 100)}%`]
+  if (typeof value === 'number' && isInstant(name, value)) return [name, timeText(value)]
+  return [name === 'sharpe' ? 'sharpeABar' : name, brief(value)]
+}
+
+/** Milliseconds of this century or the last, as the API tells times. */
+export const isInstant = (name: string, value: number): boolean =>
+  /^(?:time|first|last|from|to|\w+(?:At|Time))$/.test(name) &&
+  Number.isInteger(value) &&
+  Math.abs(value) > 1e10
 
 const isNothing = (value: unknown) =>
   value === null ||

@@ -1,5 +1,6 @@
 // The tools of agents. They are few, so that all of them fit a small mind: what no tool does is found and called as an operation.
 
+import type { TObject, TSchema } from '@sinclair/typebox'
 import { nearest } from '../../lib/nearest.ts'
 import { Problem } from '../../lib/problem.ts'
 import { checkBody } from '../validate.ts'
@@ -104,13 +105,31 @@ function shortened(tool: Tool, content: Json, max: number): Json {
   return { ...value, cut: left, more }
 }
 
+/** Arguments as they are meant where a mind without types wrote "10", "true" or "Markets". */
+function meant({ properties }: TObject, given: Json): Json {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return [name, typeof value === 'string' && schema ? (meantBy(schema, value.trim()) ?? value) : value]
+    }),
+  )
+}
+
+function meantBy(schema: TSchema, text: string): unknown {
+  if ((schema.type === 'number' || schema.type === 'integer') && text !== '')
+    return Number(text) || (Number(text) === 0 ? 0 : undefined)
+  if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
+  const choices = (schema.anyOf as TSchema[] | undefined)?.map(({ const: one }) => one as unknown)
+  return choices?.find((one) => typeof one === 'string' && one.toLowerCase() === text.toLowerCase())
+}
+
 /** Throws `Refused` with the fields that are wrong, and a call that works. */
 function checkedArguments({ name, input, example }: Tool, given: Json): Json {
   const unknown: string[] = []
   const known = Object.keys(input.properties)
   const works = [callText(name, example)]
   try {
-    const args = checkBody(input, given, unknown) as Json
+    const args = checkBody(input, meant(input, given), unknown) as Json
     const [first] = unknown.map((path) => path.slice(1)).filter((path) => !path.includes('/'))
     if (first === undefined) return args
     const { found } = nearest(first, known, 50)

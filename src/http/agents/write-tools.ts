@@ -133,8 +133,8 @@ async function created(agent: Agent, market: string | undefined, script: string 
     channels: told,
     ...(script !== undefined && { scriptId: script }),
   }
-  const { alert } = await call(agent, 'POST /api/platform/alerts', { body: body as never })
-  return { ...shown(alert), note }
+  const { alert, warnings } = await call(agent, 'POST /api/platform/alerts', { body: body as never })
+  return { ...shown(alert), warnings: warnings?.map(({ message }) => message), note }
 }
 
 const shown = ({ id, state, kind, op, price, exchange, symbol, interval, channels }: Alert) => ({

@@ -67,6 +67,25 @@ const SET = [
   'channelIds',
 ] as const
 
+const SIDES = ['side', 'qty'] as const
+const NEEDS_SIDE = 'An alert needs a side and a number of contracts.'
+
+const requiredField = (path: string, message: string) => ({
+  in: 'body' as const,
+  path,
+  code: 'required',
+  message,
+})
+
+/** All that is missing, so that nobody is told of one after the other. */
+function missingFields(fields: readonly ReturnType<typeof requiredField>[]): Problem {
+  const said = [...new Set(fields.map(({ message }) => message))].join(' ')
+  return new Problem(422, 'validation_failed', said, { fields })
+}
+
+const isUnsigned = (template: OrderTemplate, secret: string): boolean =>
+  secret === '' && template.secret !== undefined && template.required.length > 0
+
 type Fields = Partial<Pick<BridgeWire, (typeof SET)[number]>> & {
   readonly [Field in keyof Secrets]?: string | undefined
 }
@@ -118,10 +137,21 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
     const { newId, clock } = this.deps
     const template = ORDER_TEMPLATES[fields.template]
     const { url = template.url, secret = '', sourceId } = fields
-    if (url === undefined) throw invalidField('/url', 'required', `Give the address. ${template.urlHint}`)
+    const { position: _, ...market } = await this.#source(ownerId, sourceId)
+    const missing = [
+      ...(url === undefined ? [requiredField('/url', `Give the address. ${template.urlHint}`)] : []),
+      ...(isUnsigned(template, secret)
+        ? [requiredField('/secret', `${template.label} needs this: ${template.secret}.`)]
+        : []),
+      ...(isOfAlert({ sourceId })
+        ? SIDES.filter((field) => (fields[field] ?? null) === null).map((field) =>
+            requiredField(`/${field}`, NEEDS_SIDE),
+          )
+        : []),
+    ]
+    if (url === undefined || missing.length > 0) throw missingFields(missing)
     const id = newId('br')
     const now = clock.now()
-    const { position: _, ...market } = await this.#source(ownerId, sourceId)
     const bridge = await this.#checked({
       id,
       ownerId,
@@ -168,9 +198,8 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
 
   async #checked(bridge: Bridge): Promise<Bridge> {
     const isAlert = isOfAlert(bridge)
-    for (const field of ['side', 'qty'] as const)
-      if (isAlert && bridge[field] === null)
-        throw invalidField(`/${field}`, 'required', 'An alert needs a side and a number of contracts.')
+    for (const field of SIDES)
+      if (isAlert && bridge[field] === null) throw invalidField(`/${field}`, 'required', NEEDS_SIDE)
     if (isAlert && bridge.maxDayLoss !== null)
       throw invalidField('/maxDayLoss', 'not_permitted', 'An alert has no profit or loss. Leave this out.')
     for (const [i, id] of bridge.channelIds.entries())
@@ -182,7 +211,7 @@ export class Bridges extends OwnedRecords<Bridge, Deps> {
 
   /** A dry run may begin without a network: where its address leads is looked at again when it ends. */
   async #sealed(id: string, template: OrderTemplate, secrets: Secrets, dryRun: boolean) {
-    if (secrets.secret === '' && template.secret !== undefined && template.required.length > 0)
+    if (isUnsigned(template, secrets.secret))
       throw invalidField('/secret', 'required', `${template.label} needs this: ${template.secret}.`)
     const url = parseReceiverUrl(secrets.url, this.deps.allow)
     await permittedAddresses(url, this.deps.allow, this.deps.resolve, dryRun)
