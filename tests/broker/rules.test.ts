@@ -846,6 +846,61 @@ const CASES: readonly RuleCase[] = [
     positions: [0, 2, 2, 0, 0],
   },
   {
+    rule: 'D5: an add that a close of the same run makes room for has its exits',
+    args: { pyramiding: 1 },
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/100/94/95 95/101/95/100`,
+    script: ({ bar, long, close, exit }) => {
+      if (bar === 0) long('L')
+      if (bar !== 1) return
+      close('L')
+      long('L', { limit: 95 })
+      exit('X', 'L', { profit: 200 })
+    },
+    trades: ['long 1 L@1 100 → Close entry(s) order L@2 100 = 0', 'long 1 L@3 95 → X@4 97 = 2'],
+  },
+  {
+    rule: 'D5: one of another id that a close leaves open makes no room',
+    args: { pyramiding: 2 },
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/100/94/95 95/101/95/100`,
+    script: ({ bar, long, close, exit }) => {
+      if (bar === 0) long('A')
+      if (bar === 0) long('B')
+      if (bar !== 1) return
+      close('A', { qtyPercent: 50 })
+      long('C', { limit: 95 })
+      exit('X', 'C', { profit: 200 })
+    },
+    trades: ['long 0.5 A@1 100 → Close entry(s) order A@2 100 = 0'],
+  },
+  {
+    rule: 'D1: an exit whose entry was refused is not for a later entry of its id',
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT} 100/103/100/103`,
+    script: ({ bar, long, closeAll, exit }) => {
+      if (bar === 0) {
+        long('A')
+        long('B')
+        exit('X', 'B', { profit: 200 })
+      }
+      if (bar === 1) closeAll()
+      if (bar === 2) long('B')
+    },
+    trades: ['long 1 A@1 100 → Close position order@2 100 = 0'],
+    positions: [0, 1, 0, 1, 1],
+  },
+  {
+    rule: 'D1: an exit stays with an entry that is placed again while it waits',
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/100/94/95 95/98/95/98`,
+    script: ({ bar, broker, long, exit }) => {
+      if (bar === 0) {
+        long('B', { limit: 90 })
+        exit('X', 'B', { profit: 200 })
+      }
+      if (bar === 1) long('B', { limit: 95 })
+      if (bar === 2) broker.desk.cancel('A')
+    },
+    trades: ['long 1 B@3 95 → X@4 97 = 2'],
+  },
+  {
     rule: 'D6: a share is cut to lots',
     symbol: { minQuantity: 1 },
     bars: `${FLAT} ${FLAT} 100/106/100/105`,

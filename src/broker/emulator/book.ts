@@ -119,6 +119,12 @@ export class Book {
       }
   }
 
+  /** D1: exits of earlier bars whose entry has neither filled nor waits any more are not for a new order of its id. */
+  dropUnopened(id: string, bar: number): void {
+    if (this.templates.length > 0)
+      this.templates = this.templates.filter((one) => one.entryId !== id || one.bar >= bar)
+  }
+
   /** C10: cancels entries by their id and exits by theirs, without cascading. Closing cancels nothing at all (C11). */
   cancel(id: string): void {
     // Scripts call cancel on every bar, mostly for orders that do not exist.

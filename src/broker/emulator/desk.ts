@@ -102,6 +102,7 @@ export class Desk implements BrokerDesk {
     // C2: it takes the place of one that waits. Its object serves again, or that of one that has filled, since a new one for
     // each bar of a stop that moves was a third of the time.
     const waiting = this.book.waitingOrder(id)
+    if (waiting === undefined) this.book.dropUnopened(id, account.bar)
     const order = waiting ?? blankOrder(this.book.takeSpare())
     requestInto(order, request)
     order.id = id
@@ -185,6 +186,24 @@ export class Desk implements BrokerDesk {
     return sum
   }
 
+  /** C3: whether the closes of this run of the script end enough entries for one more. */
+  private closesMakeRoom(): boolean {
+    const { position, settings } = this.account
+    const { orders, immediates } = this.book
+    const bound = position.entries.map((entry) => entry.bound)
+    for (const order of [...orders, ...immediates]) {
+      if (order.kind !== 'close') continue
+      let left = order.units
+      position.entries.forEach(({ id }, at) => {
+        if (order.target !== null && order.target !== id) return
+        const taken = Math.min(left, bound[at]!)
+        bound[at]! -= taken
+        left -= taken
+      })
+    }
+    return bound.filter((units) => units > 0).length < Math.max(1, settings.pyramiding)
+  }
+
   /** D12: units that a reversing market entry of this run of the script takes off the position. */
   private claimedByEntries(): number {
     let sum = 0
@@ -259,7 +278,8 @@ export class Desk implements BrokerDesk {
     for (const order of book.orders) {
       // D5: an add that pyramiding will refuse gets no exits, since they would outlive the position that they were computed
       // for.
-      if (order.kind === 'close' || order.reduceOnly || overCap(order, position, settings)) continue
+      if (order.kind === 'close' || order.reduceOnly) continue
+      if (overCap(order, position, settings) && !this.closesMakeRoom()) continue
       if (from === null ? position.units * order.direction < 0 : order.id !== from) continue
       const exit = keptExit(request)
       const template = { id, entryId: order.id, exit, bar, sequence: book.nextSequence() }
