@@ -27,5 +27,7 @@ export const MEMBERS_MAX = 1000
 export const TYPE_LETTERS_MAX = 500
 /** Letters of all texts computed from constants; further texts are left to the run. */
 export const FOLDED_LETTERS_MAX = 1_000_000
+/** Calls of the script's own functions that are computed while it is compiled; further ones are left to the run. */
+export const FOLDED_CALLS_MAX = 10_000
 /** How many names, in all, are compared with a wrong one for a hint. */
 export const COMPARED_MAX = 200_000

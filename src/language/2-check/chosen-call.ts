@@ -6,7 +6,7 @@ import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
 import { DEFAULT_PATTERN } from '../runtime/number-format.ts'
-import { fold } from './constant.ts'
+import { fold, known } from './constant.ts'
 import { describe } from './convert.ts'
 import { choose } from './overloads.ts'
 import { errorExpr, type Place } from './place.ts'
@@ -33,7 +33,7 @@ export function chosenCall(
   const member = builtin.name === 'str.tostring' && first?.type.kind === 'enum' && fold(here.check, first)
   // The text of an enum's member is as constant as the member.
   if (typeof member === 'object' && member !== null) return constant(node, STRING, member.title)
-  return {
+  return known(here.check, {
     kind: 'BuiltinCall',
     builtin,
     overload: chosen.overload,
@@ -44,7 +44,7 @@ export function chosenCall(
     qualifier: NEVER_CONST.has(builtin.name) ? latest(chosen.qualifier, 'simple') : chosen.qualifier,
     start: node.start,
     end: node.end,
-  }
+  })
 }
 
 /** What they give is simple at best, even of constants and inputs. [measured, TealScript's rounds 50 and 52] */

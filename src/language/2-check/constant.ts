@@ -4,9 +4,9 @@
 // be written as expressions of constants: `color.new(color.red, 50)`, `"RSI " + "(14)"`, `60 * 60 * 24`.
 
 import { ScriptError } from '../script-error.ts'
-import { FOLDED_LETTERS_MAX } from './caps.ts'
+import { FOLDED_CALLS_MAX, FOLDED_LETTERS_MAX } from './caps.ts'
 import { Check, type ConstValue } from './place.ts'
-import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'
+import type { BinaryExpr, BuiltinCallExpr, Expr, UserCallExpr, Variable } from './program.ts'
 
 /** The value of an expression; undefined = it is not known before the script runs. */
 export function fold(check: Check, expr: Expr): ConstValue | undefined {
@@ -35,6 +35,8 @@ export function fold(check: Check, expr: Expr): ConstValue | undefined {
     }
     case 'BuiltinCall':
       return call(check, expr)
+    case 'UserCall':
+      return userCall(check, expr)
     default:
       return undefined
   }
@@ -44,6 +46,14 @@ export function fold(check: Check, expr: Expr): ConstValue | undefined {
 export function embedded(known: number): number {
   const size = Math.abs(known)
   return size >= 0.001 && size < 1 ? Number(known.toFixed(16)) : known
+}
+
+/** The number itself, where the compiler knows it and embeds another than the run would find. */
+export function known(check: Check, expr: Expr): Expr {
+  const exact = expr.qualifier === 'const' && expr.type.kind === 'float' ? fold(check, expr) : undefined
+  if (typeof exact !== 'number' || embedded(exact) === exact) return expr
+  const { type, qualifier, start, end } = expr
+  return { kind: 'Const', value: embedded(exact), exact, type, qualifier, start, end }
 }
 
 function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
@@ -120,6 +130,31 @@ function computed(check: Check, expr: BuiltinCallExpr): unknown {
     if (error instanceof ScriptError) return error
     throw error
   }
+}
+
+/** A function of the script's own that only computes: what it gives for constants is one. */
+function userCall(check: Check, { qualifier, fn, args }: UserCallExpr): ConstValue | undefined {
+  if (qualifier !== 'const' || ++check.foldedCalls > FOLDED_CALLS_MAX) return undefined
+  const { parameters, body } = fn
+  const values = args.map((arg) => fold(check, arg))
+  const inside: Variable[] = []
+  const set = (variable: Variable, value: ConstValue | undefined): boolean => {
+    if (value === undefined) return false
+    check.constants.set(variable, value)
+    inside.push(variable)
+    return true
+  }
+  const isKnown =
+    parameters.every((parameter, i) => set(parameter, values[i])) &&
+    body.statements.every(
+      (one) =>
+        one.kind === 'Declare' &&
+        (check.constants.has(one.variable) || set(one.variable, fold(check, one.value))),
+    )
+  const result = isKnown && body.result ? fold(check, body.result) : undefined
+  // Another call gives the parameters other values.
+  for (const variable of inside) check.constants.delete(variable)
+  return result
 }
 
 /** Why a constant call has no value, in the built-in's words; null if it has one or is not such a call. */

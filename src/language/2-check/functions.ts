@@ -6,6 +6,7 @@ import * as messages from '../messages/checking.ts'
 import type { Message } from '../messages/message.ts'
 import { body } from './blocks.ts'
 import { ALL_COPIES_MAX, COPIES_MAX, TYPE_LETTERS_MAX } from './caps.ts'
+import { known } from './constant.ts'
 import { coerce, describe, fits } from './convert.ts'
 import {
   type Check,
@@ -160,7 +161,7 @@ function call(here: Place, bound: Bound, node: Range): Expr {
     if (here.conditional) here.check.report(here, node, messages.conditionalCall(template.name))
     if (here.owner !== null) here.check.lookingBack.add(here.owner)
   }
-  return {
+  return known(here.check, {
     kind: 'UserCall',
     fn,
     args,
@@ -169,7 +170,7 @@ function call(here: Place, bound: Bound, node: Range): Expr {
     qualifier: instance.qualifier,
     start: node.start,
     end: node.end,
-  }
+  })
 }
 
 function defaultValue(here: Place, template: FunctionTemplate, parameter: tree.Parameter): Expr {

@@ -5,7 +5,7 @@ import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
 import { dotted } from '../tree-walk.ts'
 import { coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
-import { embedded, fold } from './constant.ts'
+import { known } from './constant.ts'
 import { errorExpr, lazily, markHistory, type Place } from './place.ts'
 import type { Expr } from './program.ts'
 import { BOOL, ERROR, FLOAT, INT, QUOTIENT, STRING, latest, type Qualifier, type Type } from './types.ts'
@@ -169,24 +169,16 @@ export function operation(
     const l = number(left)
     const r = number(right)
     const isWhole = wholeOrQuotient(l.type) && wholeOrQuotient(r.type)
-    if (operator !== '/') return known(here, made(ints ? INT : isWhole ? QUOTIENT : FLOAT, l, r))
+    if (operator !== '/') return known(here.check, made(ints ? INT : isWhole ? QUOTIENT : FLOAT, l, r))
     const division = made(FLOAT)
     // Up to v5, dividing two const ints gives a whole number.
     if (ints && qualifier === 'const' && here.unit.version < 6) {
       return { kind: 'Convert', operand: division, type: INT, qualifier, start: node.start, end: node.end }
     }
-    return known(here, made(isWhole ? QUOTIENT : FLOAT, l, r))
+    return known(here.check, made(isWhole ? QUOTIENT : FLOAT, l, r))
   }
   here.check.report(here, node, messages.operandTypes(operator, describe(left), describe(right)))
   return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
-}
-
-/** The number itself, where the compiler knows it and embeds another than the run would find. */
-function known(here: Place, expr: Expr): Expr {
-  const exact = expr.qualifier === 'const' && expr.type.kind !== 'int' ? fold(here.check, expr) : undefined
-  if (typeof exact !== 'number' || embedded(exact) === exact) return expr
-  const { type, qualifier, start, end } = expr
-  return { kind: 'Const', value: embedded(exact), exact, type, qualifier, start, end }
 }
 
 /** What `==` refuses (L14): of what is held by reference only lines and labels compare. */

@@ -103,6 +103,8 @@ export class Check {
   readonly lookingBack = new Set<FunctionInstance>()
   /** How many letters the texts computed from constants have. */
   folded = 0
+  /** How many calls of the script's own functions were computed. */
+  foldedCalls = 0
   #nodes = 0
   #compared = 0
   /** What has been reported already, for each list: text that is only tried out reports to a list that nobody reads. */
