@@ -93,16 +93,20 @@ describe.skipIf(node === null || process.platform === 'win32')('chartroom of npm
     expect(await child.exited).toBe(0)
   })
 
-  test('the end of the shell through which npm started it is a SIGTERM to the executable', async () => {
+  const command = `'${node}' '${modules}/chartroom/command.js'; true`
+  test.each([
+    ['the shell through which npm started it', ['sh', '-c', command], 'SIGTERM'],
+    ['npm itself', ['sh', '-c', 'sh -c "$1"; true', 'npm', command], 'SIGKILL'],
+  ] as const)('the end of %s is a SIGTERM to the executable', async (_, starting, signal) => {
     put('linux-x64', `trap 'echo got; exit' TERM; sleep 60 & echo ready; wait; wait`)
-    const shell = Bun.spawn(['sh', '-c', `'${node}' '${modules}/chartroom/command.js'; true`], {
+    const starter = Bun.spawn([...starting], {
       stdin: 'ignore',
       stdout: 'pipe',
       env: { ...process.env, npm_lifecycle_event: 'npx' },
     })
-    const reader = shell.stdout.getReader()
+    const reader = starter.stdout.getReader()
     expect(new TextDecoder().decode((await reader.read()).value)).toBe('ready\n')
-    shell.kill('SIGTERM')
+    starter.kill(signal)
     expect(new TextDecoder().decode((await reader.read()).value)).toBe('got\n')
   })
 

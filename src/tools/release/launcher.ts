@@ -2,6 +2,7 @@
 // installs by `os`, `cpu` and `libc`. Runs in Node 20 and later, with nothing but Node's own modules.
 
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import process from 'node:process'
@@ -52,6 +53,16 @@ function executable(): string {
   )
 }
 
+/** The shell and, where the system tells it, who started that; other numbers once one of them has ended. */
+function parents(): string {
+  try {
+    const status = readFileSync(`/proc/${process.ppid}/status`, 'utf8')
+    return `${process.ppid} ${/^PPid:.*/m.exec(status)?.[0]}`
+  } catch {
+    return String(process.ppid)
+  }
+}
+
 const path = executable()
 // A terminal sends these two to both; the server takes a second one for impatience.
 const fromTerminal = ['SIGINT', 'SIGQUIT'] as const
@@ -64,11 +75,12 @@ const passing = (['SIGTERM', 'SIGHUP', ...fromTerminal] as const).map((signal) =
   return [signal, pass] as const
 })
 const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
-// npm starts commands through a shell. Told to stop it ends that shell, and nobody tells the command.
+// npm starts commands through a shell. Told to stop it ends that shell, and nobody tells the command; and what ends npm itself
+// leaves the shell waiting for the command.
 if (process.env['npm_lifecycle_event'] !== undefined) {
-  const parent = process.ppid
+  const before = parents()
   const watch = setInterval(() => {
-    if (process.ppid === parent) return
+    if (parents() === before) return
     clearInterval(watch)
     child.kill('SIGTERM')
   }, 500)
