@@ -1,6 +1,7 @@
 // The result of a backtest, for the bars done so far: report, tracks, and both as texts or columns.
 
 import { jsonPieces } from '../lib/json-pieces.ts'
+import { lazily } from '../lib/memo.ts'
 import { sha256 } from '../lib/sha256.ts'
 import type { ScriptRun } from '../language/environment.ts'
 import type { Program } from '../language/2-check/program.ts'
@@ -113,11 +114,16 @@ function reportOf(
   const { request, program, args, settings, bars, run } = ran
   const { symbol } = request
   const title = text(args['title'])
+  // A run that goes on may read more.
+  const read = new Map(ran.read)
+  const ofAll = lazily(() => reportHash({ ...ran, read }, hash))
   return {
     version: 1,
     engine: ENGINE,
     ...(request.asOf !== undefined && { asOf: request.asOf }),
-    hash: reportHash(ran, hash),
+    get hash() {
+      return ofAll()
+    },
     script: {
       title,
       shorttitle: text(args['shorttitle']) || title,

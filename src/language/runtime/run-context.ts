@@ -235,16 +235,20 @@ export class RunContext implements Runtime {
 
   /** The run is over: the columns of which nothing is shown serve the next one. */
   release(): void {
-    for (const [i, { kind, kept }] of this.#kinds.entries()) {
-      const column = this.columns[i]!
-      if (kept || this.#lent.has(i) || Array.isArray(column)) continue
-      sparesOf(`${kind}${column.length}`).leave(column)
-      this.columns[i] = []
-    }
+    for (let i = 0; i < this.columns.length; i++) this.#leave(i)
+  }
+
+  #leave(i: number): void {
+    const { kind, kept } = this.#kinds[i]!
+    const column = this.columns[i]!
+    if (kept || this.#lent.has(i) || Array.isArray(column)) return
+    sparesOf(`${kind}${column.length}`).leave(column)
+    this.columns[i] = []
   }
 
   /** A whole column that the run need not make room for. */
   lend(column: number, data: ColumnData): void {
+    this.#leave(column)
     this.columns[column] = data
     this.#lent.add(column)
   }
