@@ -58,6 +58,7 @@ export function resultOf(ran: Ran, found: Results): BacktestResult {
       ]),
     )
   let orderColumns: Rows | null = null
+  let areGiven = false
   const strategy: StrategyTracks | null =
     program.declaration.kind === 'strategy'
       ? {
@@ -85,12 +86,13 @@ export function resultOf(ran: Ran, found: Results): BacktestResult {
     moments: () => (hasTraded ? momentsOfEquity(kept().columns.equity, settings.initialCapital) : null),
     curve: () => (hasTraded ? curveOf(kept().columns.equity, settings.initialCapital) : null),
     get tracks() {
-      return (tracks ??= buildTracks(drawn))
+      return (tracks ??= kept() && buildTracks(drawn))
     },
     reportTexts: () => jsonPieces(reportWith({ trades: kept().trades(), orders: kept().orders() })),
-    trackTexts: (kinds) => trackTexts(drawn, kinds),
+    trackTexts: (kinds) => kept() && trackTexts(drawn, kinds),
     columns(kinds = null) {
       orderColumns ??= kept().orderColumns()
+      areGiven = true
       return {
         report: reportWith({ trades: kept().tradeColumns(), orders: orderColumns }),
         tracks: columnTracks(drawn, kinds),
@@ -101,6 +103,7 @@ export function resultOf(ran: Ran, found: Results): BacktestResult {
       isReleased = true
       found.release()
       broker.releaseResting()
+      if (!areGiven) run.release(true)
     },
   }
 }

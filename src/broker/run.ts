@@ -157,7 +157,7 @@ class OpenBacktest implements Backtest {
   }
 
   release(): void {
-    this.run.release()
+    this.run.release(this.request.figuresOnly === true)
     this.broker.release()
   }
 

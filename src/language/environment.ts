@@ -116,6 +116,9 @@ export interface ScriptRun {
   essence(bars: number): Uint8Array
   /** The first bar from where on another bar to come may change what the script does; Infinity = none. */
   readonly unsettledFrom: number
-  /** It goes on no more: what nobody is shown of its memory serves the thread's next run. */
-  release(): void
+  /**
+   * It goes on no more: its memory serves the thread's next run, that of what is shown only with `shown`, when nobody reads plots any
+   * more.
+   */
+  release(shown: boolean): void
 }

@@ -352,8 +352,8 @@ test('a later run, which is given the memory of this one, leaves its result alon
   const { trades } = first.report
   const columns = first.columns()
   const answered = JSON.stringify([trades, columns])
-  first.release()
   second.release()
+  first.release()
   expect(() => text(second)).toThrow('was released')
   expect(() => second.report.trades).toThrow('was released')
   const third = runBacktest(request({ bars, source: other, inputs: { Longer: 4 } }))

@@ -51,6 +51,17 @@ const closesOf = memoOf((_bars: Bars) => new Map<string, Float64Array<ArrayBuffe
 const SPARE_MAX = 32
 const sparesOf = memo(8, (_kindAndLength) => new Spares<Float64Array | Uint8Array>(SPARE_MAX))
 
+/**
+ * Whole columns, mostly of plots, for runs over as many bars: two plots of 53,929 bars took half of the run, while the system found
+ * the memory. Longer ones are not kept: these are 4 MB.
+ */
+const wholeSparesOf = memo(1, (_length) => new Spares<Float64Array>(8))
+const WHOLE_MAX = 65_536
+
+function wholeColumn(length: number): Float64Array {
+  return wholeSparesOf(String(length)).take() ?? new Float64Array(length)
+}
+
 /** What stands in it is of another run, and is written over before it is read. */
 function spareColumn(kind: 'f64' | 'u8', length: number): Float64Array | Uint8Array {
   const spare = sparesOf(`${kind}${length}`).take()
@@ -226,29 +237,32 @@ export class RunContext implements Runtime {
       if (!kept) continue
       this.budget.take((kind === 'u8' ? 1 : 8) * capacity)
       if (kind === 'any' || this.#lent.has(i)) continue
-      const grown = kind === 'f64' ? new Float64Array(capacity) : new Uint8Array(capacity)
+      const grown = kind === 'f64' ? wholeColumn(capacity) : new Uint8Array(capacity)
       if (this.#capacity > 0) grown.set(old as Float64Array)
       this.columns[i] = grown
     }
     this.#capacity = capacity
   }
 
-  /** The run is over: the columns of which nothing is shown serve the next one. */
-  release(): void {
-    for (let i = 0; i < this.columns.length; i++) this.#leave(i)
+  /** The run is over: its columns serve the next one, those of which something is shown only with `shown`. */
+  release(shown: boolean): void {
+    for (let i = 0; i < this.columns.length; i++)
+      if (shown || this.#requests === null || !this.#kinds[i]!.kept) this.#leave(i)
   }
 
   #leave(i: number): void {
     const { kind, kept } = this.#kinds[i]!
     const column = this.columns[i]!
-    if (kept || this.#lent.has(i) || Array.isArray(column)) return
-    sparesOf(`${kind}${column.length}`).leave(column)
+    if (this.#lent.has(i) || Array.isArray(column)) return
+    if (!kept) sparesOf(`${kind}${column.length}`).leave(column)
+    else if (column instanceof Float64Array && column.length <= WHOLE_MAX)
+      wholeSparesOf(String(column.length)).leave(column)
     this.columns[i] = []
   }
 
   /** A whole column that the run need not make room for. */
   lend(column: number, data: ColumnData): void {
-    this.#leave(column)
+    if (!this.#kinds[column]!.kept) this.#leave(column)
     this.columns[column] = data
     this.#lent.add(column)
   }

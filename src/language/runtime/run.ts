@@ -273,9 +273,9 @@ export class Run implements ScriptRun {
     return requestedBy(this.context).feeds as RequestFeed<Run>[]
   }
 
-  release(): void {
-    for (const { child } of this.#feeds) child.run.release()
-    this.context.release()
+  release(shown: boolean): void {
+    for (const { child } of this.#feeds) child.run.release(shown)
+    this.context.release(shown)
   }
 
   snapshot(): Uint8Array {
