@@ -1534,6 +1534,24 @@ describe('broker rules', () => {
     expect(busy).toEqual([false, true, false, true, false, false, false, false])
   })
 
+  test('A5: a market order fills at the open of the chart, where the first finer bar opens elsewhere', () => {
+    const script: TestScript = ({ bar, long, exit }) => {
+      if (bar !== 0) return
+      long('L')
+      exit('X', 'L', { profit: 300, loss: 300 })
+    }
+    const bars = barsFrom('100/100/100/100 100/105/95/101 101/101/101/101')
+    const finer = barsFrom('100/100/100/100 98/98/96/96 101/101/101/101')
+    expect(drive(bars, { use_bar_magnifier: true }, script, { finer }).trades).toEqual([
+      'long 1 L@1 100 → X@1 97 = -3',
+    ])
+    // What lies between the two opens is on the path.
+    const far = barsFrom('100/100/100/100 96/103/96/96 101/101/101/101')
+    expect(drive(bars, { use_bar_magnifier: true }, script, { finer: far }).trades).toEqual([
+      'long 1 L@1 100 → X@1 97 = -3',
+    ])
+  })
+
   test('A5: with finer bars their order decides which side of a bracket is hit', () => {
     const minutes = Array.from({ length: 10 }, () => FLAT).join(' ')
     const finer = barsFrom(

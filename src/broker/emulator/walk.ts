@@ -77,7 +77,7 @@ export class Walk {
     if (calls) floor.stopTrading(account.nowTicks, RISK_COMMENTS.lossDays, 'forever')
     const from = this.finerStarts?.[bar] ?? 0
     const to = this.finerStarts?.[bar + 1] ?? 0
-    if (this.finer && to > from) this.walkFiner(this.finer, from, to)
+    if (this.finer && to > from) this.walkFiner(this.finer, from, to, open)
     else {
       this.openTick(open)
       if (this.isCalmAfterOpen(bar)) {
@@ -214,14 +214,15 @@ export class Walk {
     )
   }
 
-  /** A5: market orders and gaps belong to the first finer bar; the rest is one long path. */
-  private walkFiner(finer: Bars, from: number, to: number): void {
-    const path: Path = [0, 0, 0, 0]
+  /** A5: market orders and gaps belong to the chart's open, from where all finer bars are one long path. */
+  private walkFiner(finer: Bars, from: number, to: number, open: number): void {
+    const path: Path = [0, 0, 0, open]
+    this.openTick(open)
+    this.account.point = 1
     for (let i = from; i < to; i++) {
       const before = path[3]
       pathOf(finer, i, this.account.mintick, path)
-      if (i === from) this.openTick(path[0])
-      else this.segment(before, path[0], Math.sign(path[0] - before))
+      if (i > from || path[0] !== open) this.segment(before, path[0], Math.sign(path[0] - before))
       this.walkSegments(path)
     }
   }
