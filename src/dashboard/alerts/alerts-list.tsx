@@ -34,9 +34,9 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
   }, [])
   const keys = [alertsChanged.value, tick]
   useEffect(() => {
-    // Alerts are shown without it as well.
+    // Alerts are shown without it as well. A firing tells by itself that bars came.
     lookForSilence().catch(() => undefined)
-  }, keys)
+  }, [alertsChanged.value])
   const alerts = useLoad(async (signal) => (await call('GET /api/platform/alerts', { signal })).alerts, keys)
   const firings = usePages(async (query, signal) => {
     const answer = await call('GET /api/platform/alerts/firings', { query, signal })

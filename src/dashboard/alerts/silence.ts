@@ -9,6 +9,8 @@ import { isSameMarket } from '../charts.ts'
 import type { Alert } from './alert-model.ts'
 
 interface Known {
+  /** When it was asked for. */
+  readonly at: number
   readonly symbols: readonly SymbolFacts[]
   readonly feeds: readonly Feed[]
 }
@@ -19,14 +21,16 @@ export async function lookForSilence(): Promise<void> {
     call('GET /api/platform/symbols'),
     call('GET /api/platform/feeds'),
   ])
-  known.value = { symbols, feeds }
+  known.value = { at: Date.now(), symbols, feeds }
 }
 
 /** Why an alert that is on has nothing to look at; null if it has, or while nobody knows. */
 export function silenceOf(alert: Alert): string | null {
   const { state, exchange, symbol, interval } = alert
   if (known.value === null || (state !== 'active' && state !== 'throttled')) return null
-  const { symbols, feeds } = known.value
+  const { at, symbols, feeds } = known.value
+  // Bars came since.
+  if (alert.lastFiredAt !== null && alert.lastFiredAt > at) return null
   const facts = symbols.find((one) => one.exchange === exchange && one.symbol === symbol)
   const all = facts?.series ?? []
   const own = all.find((series) => series.interval === interval)
