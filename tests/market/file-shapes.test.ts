@@ -288,3 +288,28 @@ test('DBN is refused with what Databento writes instead', async () => {
   const refused = read(Uint8Array.of(0x44, 0x42, 0x4e, 2, 0, 0, 0, 0))
   expect(refused).rejects.toThrow('ask Databento for CSV')
 })
+
+test('thousands with a space or an apostrophe, and a caption above the names', async () => {
+  const csv =
+    'Gold, monthly\nDate;Open;High;Low;Close\n2024-01-02;1 142,40;1 144,36;1\u00A0122,73;1\u202F127,91\n2024-01-03;1 142,40;1 144,36;1 122,73;1 127,91\n'
+  expect((await read(csv)).bars[0]).toBe('2024-01-02T00:00 1142.4 1144.36 1122.73 1127.91 0')
+  const swiss =
+    "SMI\nDate,Open,High,Low,Close\n2024-01-02,1’142.40,1'144.36,1’122.73,1’127.91\n2024-01-03,1,1,1,1\n"
+  expect((await read(swiss)).bars[0]).toBe('2024-01-02T00:00 1142.4 1144.36 1122.73 1127.91 0')
+})
+
+test('days that are dated by their last minute begin where they begin', async () => {
+  const csv = `Date,Open,High,Low,Close\n${[29, 30, 31].map((day) => `${day}/05/2013 23:59,10,12,9,11`).join('\n')}\n`
+  const { bars, said: findings } = await read(csv)
+  expect(bars[0]).toBe('2013-05-29T00:00 10 12 9 11 0')
+  expect(findings.filter((one) => one.includes('moved to the beginning of its day'))).toHaveLength(1)
+  expect((await read(csv, '1d', { dated: 'start' })).bars[0]).toContain('T23:59')
+})
+
+test('weeks that are called days are told of', async () => {
+  const weeks = Array.from({ length: 10 }, (_, i) => Date.UTC(2024, 0, 1 + 7 * i))
+  const csv = `time,open,high,low,close\n${weeks.map((time) => `${time},1,1,1,1`).join('\n')}\n`
+  expect((await read(csv)).said.find((one) => one.startsWith('coarser_bars'))).toContain(
+    '1w apart, in a series of 1d',
+  )
+})

@@ -1048,7 +1048,10 @@ describe('packed files', () => {
   test('a file that nobody can read is named', async () => {
     for (const [text, message] of [
       ['', 'row 1: there are no rows, the file is empty'],
-      ['hello\n', 'row 1: expected several columns, found one'],
+      [
+        'hello\n',
+        'row 1: expected several columns, found one; say what is between them, such as delimiter=semicolon (--delimiter)',
+      ],
     ] as const)
       expect(await refusal(zip([entry(), entry({ name: 'notes/of $& mine.txt', text })]))).toBe(
         `Nothing was imported: of $& mine.txt: ${message}.`,

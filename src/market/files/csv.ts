@@ -8,7 +8,7 @@ import { everyCsvRow } from '../../lib/csv-rows.ts'
 import { turn } from '../../lib/turn.ts'
 import type { Calendar } from '../calendar.ts'
 import type { Problem } from '../../lib/problem.ts'
-import { type Dialect, dialectOf, type Hints, notRead, timeText } from './dialect.ts'
+import { type Dialect, dialectOf, type Hints, notRead, timeText, withoutSpaces } from './dialect.ts'
 import { PlainRows, slotsOf } from './plain-rows.ts'
 import { sideOfText } from './sides.ts'
 import { parseTimeText, TimeReader, type TimeMeaning } from './time-format.ts'
@@ -237,7 +237,7 @@ function toNumber(
   if (cell === undefined || cell.trim() === '') return Number.NaN
   const number = decimal === '.' ? Number(cell) : Number.NaN
   if (!Number.isNaN(number)) return number
-  const text = cell.trim().replace(/^[$€£¥]\s*/, '')
+  const text = withoutSpaces(cell.trim().replace(/^[$€£¥]\s*/, ''))
   const suffix = isVolume ? SUFFIXES[text.slice(-1).toLowerCase()] : undefined
   if (suffix !== undefined) return toNumber(text.slice(0, -1), decimal, delimiter, false) * suffix
   if (text === '') return Number.NaN

@@ -139,7 +139,7 @@ export const DELIMITER_NAMES: Readonly<Record<string, string>> = {
 /** The names of columns, compared in lower case and without brackets, quotes and spaces; the first found counts. */
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   time: words(
-    'time opentime start timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
+    'time opentime timeopen start timestamp transacttime unix datetime date gmttime localtime time(utc) time(eet) time(gmt) date(utc) date(gmt)',
     'windowstart createdtime tradetime tsrecv tsevent ts t startdate starttime begin indexlevel0 index day',
     'дата datum data fecha tarih 日期 时间 日付 날짜 일자',
   ),
@@ -200,10 +200,14 @@ interface Line {
  */
 export function dialectOf(text: string, hints: Hints, fileName = ''): Dialect {
   const delimiter = hints.delimiter === undefined ? delimiterIn(text) : delimiterNamed(hints.delimiter)
-  const lines = withoutTickers(linesOf(text, delimiter))
+  const lines = withoutTickers(withoutCaption(linesOf(text, delimiter)))
   const [first] = lines
   if (!first) throw notRead(1, 'there are no rows, the file is empty')
-  if (first.cells.length === 1) throw notRead(first.row, 'expected several columns, found one')
+  if (first.cells.length === 1)
+    throw notRead(
+      first.row,
+      'expected several columns, found one; say what is between them, such as delimiter=semicolon (--delimiter)',
+    )
   if (!isData(first.cells) && hints.columns === undefined) requireNames(first, lines.slice(1))
   const ofDay = leanOfDay(lines, fileName, hints)
   const shape =
@@ -341,6 +345,12 @@ function linesOf(text: string, delimiter: string): Line[] {
     if (lines.length === LINES) break
   }
   return lines
+}
+
+/** What stands in a cell of its own above the names, as the market or the day of the download, is none of them. */
+function withoutCaption(lines: readonly Line[]): readonly Line[] {
+  const at = lines.findIndex(({ cells }) => cells.length > 1)
+  return at > 0 && at < lines.length - 1 && !isData(lines[at]!.cells) ? lines.slice(at) : lines
 }
 
 /** yfinance writes `Price,Close,High,…`, `Ticker,AAPL,AAPL,…` and `Date,,,…` above its rows: one line of names of three. */
@@ -879,6 +889,11 @@ function isTimeText(text: string): boolean {
   )
 }
 
+/** `1 142,40` and `1’142.40` without what stands between thousands. */
+export function withoutSpaces(text: string): string {
+  return text.replace(/(\d)[ \u00A0\u202F'’](?=\d{3}(?!\d))/g, '$1')
+}
+
 /** Whether prices have a decimal comma. Where commas are also the delimiter, only a quoted price can show one. */
 function decimalOf(
   given: string | undefined,
@@ -894,7 +909,7 @@ function decimalOf(
   const prices = (['open', 'high', 'low', 'close', 'price', 'bid'] as const).flatMap(
     (role) => columns[role] ?? [],
   )
-  const cells = rows.flatMap((row) => prices.map((index) => (row.cells[index] ?? '').trim()))
+  const cells = rows.flatMap((row) => prices.map((index) => withoutSpaces((row.cells[index] ?? '').trim())))
   const isComma = (text: string) =>
     /^-?\d{1,3}(?:\.\d{3})+,\d+$/.test(text) ||
     (/^-?\d+,\d+$/.test(text) && (delimiter !== ',' || !/^-?\d{1,3},\d{3}$/.test(text)))

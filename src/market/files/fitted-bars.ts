@@ -47,9 +47,25 @@ export function fittedBars(bars: Bars, { of, found, calendar, dated }: FitOption
     return { bars: made, findings: [{ ...finding, message, done }] }
   }
   const step = of ?? found
-  return dated !== 'start' && step !== null && (step.unit === 'w' || step.unit === 'M')
+  if (dated === 'start' || step === null) return { bars, findings: [] }
+  if (step.unit === 'd' && step.count === 1) return fromLastMinutes(bars, calendar)
+  return step.unit === 'w' || step.unit === 'M'
     ? fromBeginnings(bars, step, calendar, dated === 'end')
     : { bars, findings: [] }
+}
+
+/** Days that are dated by their last minute or second, as CoinMarketCap dates them. */
+function fromLastMinutes(bars: Bars, calendar: Calendar): Fitted {
+  const isLast = (time: number) => {
+    const local = time + calendar.zone.offsetAt(time)
+    return local - Math.floor(local / DAY) * DAY >= DAY - 60_000
+  }
+  const last = bars.time.filter(isLast).length
+  if (last < LEAST || last < bars.length * MOST) return { bars, findings: [] }
+  const time = bars.time.map((one) => (isLast(one) ? calendar.open(calendar.tradingDay(one)) : one))
+  if (time.some((one, i) => i > 0 && one <= time[i - 1]!)) return { bars, findings: [] }
+  const done = 'each was moved to the beginning of its day'
+  return { bars: { ...bars, time }, findings: [{ ...findingOf('period_end', last), done }] }
 }
 
 const HALF_HOUR = 1_800_000
@@ -87,13 +103,15 @@ export function datedByEnd(count: number, found: Interval): Finding {
   return { ...finding, done }
 }
 
-/** So many times as long as the interval, a typing error is likelier than a market that trades so rarely. */
+/** So many times as long as the interval, a typing error is likelier than a market that trades so rarely; of days and weeks less tells. */
 const FAR_COARSER = 10
 
 /** A finding where bars are far coarser than those of the series, none closer to the next, as days that are called minutes. */
 export function coarserBars({ time, length }: Bars, of: Interval, found: Interval): Finding[] {
   const distance = intervalMs(found)
-  if (length < LEAST || distance < FAR_COARSER * intervalMs(of)) return daysAmong({ time, length }, of)
+  const isPeriod = (of.unit === 'd' || of.unit === 'w') && distance >= 4 * intervalMs(of)
+  if (length < LEAST || !(isPeriod || distance >= FAR_COARSER * intervalMs(of)))
+    return daysAmong({ time, length }, of)
   for (let i = 1; i < length; i++) if (time[i]! - time[i - 1]! < distance / 2) return []
   const finding = findingOf('coarser_bars', length)
   const [apart, wanted] = [formatInterval(found), formatInterval(of)]
