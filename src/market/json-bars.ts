@@ -9,12 +9,14 @@ import { turn } from '../lib/turn.ts'
 import type { BarStage } from './bar-stage.ts'
 import { parseTime } from './bar-time.ts'
 import type { Calendar } from './calendar.ts'
-import { rankOfName } from './files/dialect.ts'
+import { otherTicker, rankOfName } from './files/dialect.ts'
 import type { Zone } from './zone.ts'
 
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume', 'bought'] as const
 const VOLUME = 5
 const BOUGHT = 6
+/** The symbol that a bar says it is of, which is no field of its numbers. */
+const TICKER = 7
 /** Which field a name is of; of several names of one field that with the lowest rank counts. */
 interface FieldName {
   readonly field: number
@@ -54,15 +56,16 @@ export interface JsonReading {
 
 /**
  * Reads rows into the stage; row 1 is the first bar. Stops early once there are enough mistakes. `zone` is that of clocks
- * without one.
+ * without one; of several symbols the rows of `ticker` are taken.
  */
 export async function stageJson(
   input: AsyncIterable<string>,
   stage: BarStage,
   calendar: Calendar | null,
   zone: Zone,
+  ticker?: string,
 ): Promise<JsonReading> {
-  const bars = new JsonBars(stage, calendar, zone)
+  const bars = new JsonBars(stage, calendar, zone, ticker)
   const reader = new JsonReader(bars, { depth: DEPTH })
   try {
     for await (const text of input)
@@ -123,8 +126,13 @@ class JsonBars implements JsonListener, JsonReading {
   #held: JsonCell[][] = []
   #columns = new Columns()
 
-  constructor(stage: BarStage, calendar: Calendar | null, zone: Zone) {
+  /** Whose rows are to be taken, and of whom the first is. */
+  readonly #ticker: string | undefined
+  #first: string | null = null
+
+  constructor(stage: BarStage, calendar: Calendar | null, zone: Zone, ticker: string | undefined) {
     this.stage = stage
+    this.#ticker = ticker
     this.#calendar = calendar
     this.#zone = zone
   }
@@ -189,6 +197,7 @@ class JsonBars implements JsonListener, JsonReading {
   /** Call it when the text has ended, which completes the columns. */
   async end(): Promise<void> {
     if (this.row > 0 || (this.#hasList && this.#columns.length === 0)) return
+    if (this.#ticker !== undefined && this.#columns.length === 0) return
     const mistake = this.#columns.mistake()
     if (mistake !== null) return this.stage.fail(1, mistake)
     for (let row = 0; row < this.#columns.length && !this.stage.full; row++) {
@@ -211,7 +220,7 @@ class JsonBars implements JsonListener, JsonReading {
   #fieldOf(name: string): FieldName | null {
     const known = this.#known.get(name)
     if (known !== undefined) return known
-    const ranks = FIELDS.map((role) => rankOfName(name, role))
+    const ranks = [...FIELDS, 'ticker' as const].map((role) => rankOfName(name, role))
     const field = ranks.findIndex((rank) => rank >= 0)
     const found = field < 0 ? null : { field, rank: ranks[field] ?? 0 }
     if (this.#known.size < NAMES_MAX) this.#known.set(name, found)
@@ -226,9 +235,18 @@ class JsonBars implements JsonListener, JsonReading {
   }
 
   #addRow(place: Place, list: Place): void {
+    const told = place.kind === 'object' ? place.cells[TICKER] : undefined
+    const ticker = String(told ?? list.name)
+    if (this.#ticker !== undefined && ticker !== this.#ticker) return
     if (this.#rows !== list && this.#rows !== null)
-      throw new JsonError('has two lists of bars; keep one of them')
+      throw new JsonError(
+        `has two lists of bars, ${(this.#rows.name || '?').slice(0, 40)} and ${(list.name || '?').slice(0, 40)}; say which, such as ticker=${ticker.slice(0, 40)} (--ticker), or keep one of them`,
+      )
     this.#rows = list
+    if (told !== undefined && ticker !== (this.#first ??= ticker)) {
+      this.stage.fail(++this.row, otherTicker(ticker))
+      return
+    }
     const { kind, cells } = place
     if (kind === 'object') return this.#add(cells, NAMED)
     if (this.#order) return this.#add(cells, this.#order)

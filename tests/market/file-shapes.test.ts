@@ -133,6 +133,24 @@ describe('a file of several symbols', () => {
     expect((await read(CSV, '1d', { ticker: 'AAPL' })).bars).toEqual(DAYS)
     expect(read(CSV, '1d', { ticker: 'MSFT' })).rejects.toThrow('no row is of MSFT')
   })
+  test('is not mixed in JSON either, whether each bar says its symbol or each list', async () => {
+    const bar = (date: number, open: number, symbol?: string) => ({
+      ...(symbol !== undefined && { symbol }),
+      date: `2024-01-0${date}`,
+      open,
+      high: open + 2,
+      low: open - 1,
+      close: open + 1,
+      volume: open - 5,
+    })
+    const flat = JSON.stringify([bar(1, 1, 'AAL'), bar(2, 10, 'AAPL'), bar(3, 11, 'AAPL')])
+    expect(await said(flat)).toContain('row 2: is of another symbol than the rows above, AAPL')
+    expect((await read(flat, '1d', { ticker: 'AAPL' })).bars).toEqual(DAYS)
+    const lists = JSON.stringify({ AAL: [bar(1, 7)], AAPL: [bar(2, 10), bar(3, 11)] })
+    expect(await said(lists)).toContain('has two lists of bars, AAL and AAPL; say which, such as ticker=AAPL')
+    expect((await read(lists, '1d', { ticker: 'AAPL' })).bars).toEqual(DAYS)
+    expect(read(lists, '1d', { ticker: 'MSFT' })).rejects.toThrow('no row is of MSFT')
+  })
   test('is not mixed in Parquet either', async () => {
     const day = (date: number) => BigInt(Date.UTC(2024, 0, date))
     const column = (name: string, data: number[]) => ({ name, data, type: 'DOUBLE' as const })

@@ -198,7 +198,11 @@ test.each([
     ],
     'row 1: open is outside of low to high; row 2: high is below low.',
   ],
-  ['two lists of bars', { bars: { AAPL: LISTS, MSFT: LISTS } }, 'has two lists of bars; keep one of them'],
+  [
+    'two lists of bars',
+    { bars: { AAPL: LISTS, MSFT: LISTS } },
+    'has two lists of bars, AAPL and MSFT; say which, such as ticker=MSFT (--ticker)',
+  ],
   ['an error', { retCode: 10_001, retMsg: 'params error', result: {} }, 'expected a list of bars'],
   ['an empty list', { result: { list: [] } }, 'expected a list of bars'],
   ['trades', { data: [{ price: 1, qty: 2, time: AT }] }, 'open is not a number'],

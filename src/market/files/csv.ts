@@ -8,7 +8,15 @@ import { everyCsvRow } from '../../lib/csv-rows.ts'
 import { turn } from '../../lib/turn.ts'
 import type { Calendar } from '../calendar.ts'
 import type { Problem } from '../../lib/problem.ts'
-import { type Dialect, dialectOf, type Hints, notRead, timeText, withoutSpaces } from './dialect.ts'
+import {
+  type Dialect,
+  dialectOf,
+  type Hints,
+  notRead,
+  otherTicker,
+  timeText,
+  withoutSpaces,
+} from './dialect.ts'
 import { PlainRows, slotsOf } from './plain-rows.ts'
 import { sideOfText } from './sides.ts'
 import { parseTimeText, TimeReader, type TimeMeaning } from './time-format.ts'
@@ -188,10 +196,6 @@ class CsvReader {
     if (this.#wanted === undefined) this.sink.fail(this.row, otherTicker(text))
     return false
   }
-}
-
-export function otherTicker(text: string): string {
-  return `is of another symbol than the rows above, ${text.slice(0, 40)}`
 }
 
 const decoder = new TextDecoder()

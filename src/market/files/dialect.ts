@@ -1002,3 +1002,8 @@ export function notRead(row: number, message: string): Problem {
     fields: [{ in: 'body', path: `/rows/${row}`, code: 'invalid_bar', message: `row ${row}: ${message}` }],
   })
 }
+
+/** What is said of a row of another symbol. */
+export function otherTicker(text: string): string {
+  return `is of another symbol than the rows above, ${text.slice(0, 40)}`
+}

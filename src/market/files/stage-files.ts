@@ -225,10 +225,11 @@ async function stageFile(
     options.format === 'json' ||
     /^[\s\uFEFF]*[[{]/.test(new TextDecoder().decode(head.first.subarray(0, 100)))
   ) {
-    if (options.hints.columns !== undefined || options.hints.ticker !== undefined)
-      throw unreadable(null, 'columns and ticker can be said of CSV, Parquet and Arrow, and not of JSON')
+    if (options.hints.columns !== undefined)
+      throw unreadable(null, 'columns can be said of CSV, Parquet and Arrow, and not of JSON')
     const { meaning, told } = timesOf({ name: '', time: 'text' }, options.symbol, options.hints)
-    const read = await stageJson(texts(input), stage, calendarOf(options.symbol), meaning.zone)
+    const { symbol, hints } = options
+    const read = await stageJson(texts(input), stage, calendarOf(symbol), meaning.zone, hints.ticker)
     return {
       name,
       packing,

@@ -5,12 +5,13 @@ import { turn } from '../../lib/turn.ts'
 import { calendarOf } from '../calendar.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { zoneOf } from '../zone.ts'
-import { otherTicker, type RowSink } from './csv.ts'
+import type { RowSink } from './csv.ts'
 import {
   type DialectTold,
   hasSides,
   type Hints,
   notRead,
+  otherTicker,
   type Role,
   type RowKind,
   shapeOfNames,
