@@ -8,7 +8,7 @@ import { zoneOf } from '../market/zone.ts'
 import { withSeries } from '../work/workers/asked-series.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { onlyOf, parseArguments, type Command } from './command.ts'
-import { comparisonLines, settingsLines } from './compare-text.ts'
+import { chartLines, comparisonLines, settingsLines } from './compare-text.ts'
 import { barsFlags, barsInRange, readExportFile, settingsFrom, type ExportFile } from './export-file.ts'
 import { explanationLines } from './explanation-text.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
@@ -56,6 +56,7 @@ export const backtestCommand: Command = {
       "  --trades OUT.csv      Write the list of trades, in TradingView's columns and on the exchange's clock",
       '  --plots OUT.csv       Write the plots, a row a bar',
       "  --compare EXPORT      Hold the run against TradingView's list of trades; where they differ say why, with exit status 1.",
+      '                        A chart as CSV has its columns of plots held against those of the run, by title',
       '                        A report as XLSX also sets bars, range, inputs and properties, where no flag does, and has its figures compared',
       '  --timezone ZONE       Of the times in the export: America/New_York, UTC+8; found out where it is not given',
       "  --utc                 Times of the report and of --trades in UTC, not in the exchange's zone",
@@ -113,11 +114,11 @@ export const backtestCommand: Command = {
         }
         if (!exported) return 0
         if (settings) for (const line of settingsLines(settings)) print(line)
-        const { agrees, said } = await differencesFrom(exported, on, {
-          request,
-          report: result.report,
-          timezone: flags.timezone ?? null,
-        })
+        const asked = { request, report: result.report, timezone: flags.timezone ?? null }
+        const { agrees, said } =
+          exported.chart === null
+            ? await differencesFrom(exported, on, asked)
+            : chartLines(exported.chart, result.tracks, bars)
         progress?.(null)
         for (const line of said) print(line)
         return agrees ? 0 : 1

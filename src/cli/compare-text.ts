@@ -1,10 +1,12 @@
-// `chartroom backtest … --compare EXPORT.csv`: compares the run with TradingView's list of trades.
+// `chartroom backtest … --compare EXPORT.csv`: compares the run with TradingView's list of trades, or a chart's plots with its own.
 
 import { compareTrades, type ComparedTrade } from '../broker/compare.ts'
 import { heldAgainst, untilOf } from '../broker/exported/held.ts'
+import { plotsHeld } from '../broker/exported/plots.ts'
 import type { Settings } from '../broker/exported/properties.ts'
 import type { ExportFigure } from '../wire/export.ts'
 import type { Report } from '../wire/report.ts'
+import type { Track } from '../wire/track.ts'
 import type { Bars } from '../market/bars.ts'
 import { zoneOf } from '../market/zone.ts'
 import type { ExportFile } from './export-file.ts'
@@ -49,6 +51,22 @@ export function comparisonLines(
     lines.push(...figureLines(figures), ...few(settings.unknown.map((line) => `Left aside: ${line}`)))
   }
   return { agrees, lines }
+}
+
+/** `agrees`: every column that a plot is called as has its values. Nothing agrees where none is. */
+export function chartLines(
+  chart: string,
+  tracks: readonly Track[],
+  bars: Bars,
+): { readonly agrees: boolean; readonly said: readonly string[] } {
+  const held = plotsHeld(chart, tracks, bars)
+  const left = held.unknown.map((name) => `No plot of this run is called "${name}": that column is left out.`)
+  if (held.bars === 0)
+    return { agrees: false, said: ['No row of the export is at the time of a bar of this run.'] }
+  return {
+    agrees: held.figures.length > 0 && held.figures.every(({ agrees }) => agrees),
+    said: [...figureLines(held.figures), ...few(left)],
+  }
 }
 
 /** What the export set, for the user to see before the report; a line each. */

@@ -1,6 +1,7 @@
 // `chartroom backtest … --compare FILE`: TradingView's export, and what of it sets the run.
 
 import type { CompiledScripts } from '../broker/compiled-scripts.ts'
+import { isChartExport } from '../broker/exported/plots.ts'
 import { settingsIn, type Settings } from '../broker/exported/properties.ts'
 import { readExport, type TesterExport } from '../broker/exported/read-export.ts'
 import { parseTradeList, wallOf, type ExportedList } from '../broker/exported/trade-list.ts'
@@ -15,6 +16,8 @@ export interface ExportFile {
   readonly list: ExportedList
   /** null for a CSV, which has a list alone. */
   readonly tester: TesterExport | null
+  /** The text of a chart's export, which has plots and no trades; null of others. */
+  readonly chart: string | null
 }
 
 /** Throws UsageError if the file has no trade that can be read. */
@@ -24,13 +27,15 @@ export async function readExportFile(path: string): Promise<ExportFile> {
   const bytes = await file.bytes()
   const isBook = /\.xlsx$/i.test(path) || (bytes[0] === 0x50 && bytes[1] === 0x4b)
   const tester = isBook ? await readBook(bytes) : null
-  const list = tester?.list ?? parseTradeList(new TextDecoder().decode(bytes))
+  const text = isBook ? '' : new TextDecoder().decode(bytes)
+  const chart = isChartExport(text) ? text : null
+  const list = tester?.list ?? parseTradeList(text)
   const [problem] = list.problems
-  if (list.trades.length === 0)
+  if (chart === null && list.trades.length === 0)
     throw new UsageError(
       problem ? `--compare: row ${problem.row}: ${problem.message}` : '--compare: no trade in it.',
     )
-  return { list, tester }
+  return { list, tester, chart }
 }
 
 async function readBook(bytes: Uint8Array): Promise<TesterExport> {

@@ -93,6 +93,39 @@ describe('backtest', () => {
     expect(slipped.out).toContain('Why: All')
     expect(slipped.out).toContain(`--set '{"slippage":0}'`)
   })
+  test("holds its plots against those of TradingView's chart, of days by their dates", async () => {
+    const folder = scripts({
+      'mean.pine':
+        '//@version=6\nstrategy("Mean")\nplot(ta.sma(close, 3), "Mean")\nplot(close + 1, "Next")\n',
+    })
+    const closes = [10, 11, 12, 13]
+    const chart = (next: number, at: (day: number) => string) =>
+      `time,open,high,low,close,Mean,Next,Other\n${closes
+        .map(
+          (close, i) =>
+            `${at(i + 1)},${close},${close},${close},${close},${i < 2 ? 'NaN' : close - 1},${close + next},5`,
+        )
+        .join('\n')}\n`
+    const date = (day: number) => `2024-01-0${day}`
+    const held = async (text: string) => {
+      writeFileSync(`${folder}/chart.csv`, text)
+      const args = ['backtest', `${folder}/mean.pine`, '--bars', `${folder}/chart.csv`]
+      return chartroom(temporaryFolder(), ...args, '--compare', `${folder}/chart.csv`)
+    }
+    for (const at of [date, (day: number) => String(Date.UTC(2024, 0, day) / 1000)]) {
+      const same = await held(chart(1, at))
+      expect([same.code, same.out]).toEqual([
+        0,
+        expect.stringContaining('2 of 2 figures of the export agree.'),
+      ])
+      expect(same.out).toContain('No plot of this run is called "Other"')
+    }
+    const other = await held(chart(2, date))
+    expect([other.code, other.out]).toEqual([
+      1,
+      expect.stringContaining('Next: 4 of 4 bars differ, first 2024-01-01'),
+    ])
+  })
   test("sets the run by TradingView's XLSX, and holds its figures against it", async () => {
     const folder = scripts({ 'cross.pine': CROSS })
     const data = temporaryFolder()

@@ -60,16 +60,17 @@ export function plotsHeld(csv: string, tracks: readonly Track[], { time }: Bars)
   const delimiter = delimiterOf(csv)
   for (const { row, cells } of csvRows(csv, delimiter)) {
     if (row === 1) continue
-    const at = timeOf(cells[0] ?? '')
-    const bar = at === null ? -1 : lowerBound(time, at)
-    if (at === null || time[bar] !== at) continue
+    const bar = barAt(time, cells[0] ?? '')
+    if (bar === null) continue
     bars++
-    for (const one of held) compare(one, at, cells[one.column] ?? '', one.ours[bar] ?? null)
+    for (const one of held) compare(one, time[bar]!, cells[one.column] ?? '', one.ours[bar])
   }
   return { figures: held.flatMap(figureOf), unknown, bars }
 }
 
-function compare(one: Held, time: number, text: string, found: number | null): void {
+function compare(one: Held, time: number, text: string, ours: number | null | undefined): void {
+  // A run of this process has NaN where one that was stored has null.
+  const found = typeof ours === 'number' && Number.isFinite(ours) ? ours : null
   const expected = text.trim() === '' || /^nan$/i.test(text.trim()) ? null : Number(text)
   if (expected !== null && !Number.isFinite(expected)) return
   if (expected === null && found === null) return
@@ -85,6 +86,20 @@ function compare(one: Held, time: number, text: string, found: number | null): v
 function toleranceOf(text: string, value: number): number {
   const digits = /\.(\d+)$/.exec(text.trim())?.[1]?.length ?? 0
   return Math.max(0.5000001 * 10 ** -digits, 1e-9 * Math.abs(value))
+}
+
+/** A session may open in the evening before its day, and in the west late on it. */
+const BEFORE = 3 * 3_600_000
+const AFTER = 21 * 3_600_000
+
+/** The bar that a row is of; null if there is none. Charts of days and longer write dates alone. */
+function barAt(time: Bars['time'], text: string): number | null {
+  const isDate = /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(text)
+  const at = isDate ? Date.parse(text.trim()) : timeOf(text)
+  if (at === null || Number.isNaN(at)) return null
+  const bar = lowerBound(time, isDate ? at - BEFORE : at)
+  const found = time[bar]
+  return found !== undefined && (isDate ? found < at + AFTER : found === at) ? bar : null
 }
 
 /** Seconds since 1970, or ISO 8601 with its offset. */
