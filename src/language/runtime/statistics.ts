@@ -144,11 +144,17 @@ export function percentRank(values: readonly number[], index: number): number {
   return Number.isNaN(reference) ? Number.NaN : (below * 100) / (values.length - 1)
 }
 
-/** (x − mean) / standard deviation; all 1 where the elements are all the same. */
+/**
+ * (x − mean) / standard deviation; all 1 where the elements are all the same. K18: the variance is the mean of the squares
+ * less the square of the mean, which two passes miss by a last digit.
+ */
 export function standardize(values: readonly number[]): number[] {
   const middle = mean(values)
-  const deviation = Math.sqrt(variance(values, true))
-  return values.map((value) => (deviation === 0 ? 1 : (value - middle) / deviation))
+  const spread = variance(values, true)
+  const moments = mean(values.map((value) => value * value)) - middle * middle
+  // Of large numbers close together the moments leave nothing.
+  const deviation = Math.sqrt(moments > 0 ? moments : spread)
+  return values.map((value) => (spread === 0 ? 1 : (value - middle) / deviation))
 }
 
 /** Those that are not na, to be moved about. Loops: from() and sort() were nine tenths of a median of fifty. */
