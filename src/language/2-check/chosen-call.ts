@@ -76,15 +76,15 @@ function formatted(here: Place, arg: Expr | null, i: number): Expr | null {
 function reportUnwritable(here: Place, name: string, args: readonly (Expr | null)[]): void {
   if (name === 'str.tostring') {
     const [value, pattern] = args
+    if (!value || value.type.kind === 'error') return
     const isPlain = !pattern || (pattern.kind === 'Const' && pattern.value === DEFAULT_PATTERN)
-    if (!value || isPlain || value.type.kind === 'error') return
-    const { kind } = elementOf(value.type)
-    if (kind !== 'int' && kind !== 'float' && kind !== 'na')
-      here.check.report(
-        here,
-        value,
-        messages.argumentType(name, 'value', 'a number where there is a pattern', describe(value)),
-      )
+    const { kind } = isPlain ? value.type : elementOf(value.type)
+    const isWritten = isPlain ? WRITTEN.has(kind) : kind === 'int' || kind === 'float' || kind === 'na'
+    const expected = isPlain
+      ? 'a number, a text, a bool, an array or a matrix'
+      : 'a number where there is a pattern'
+    if (!isWritten)
+      here.check.report(here, value, messages.argumentType(name, 'value', expected, describe(value)))
   } else if (FORMATTING.test(name))
     for (const arg of args.slice(1)) {
       if (arg === null) continue
@@ -97,6 +97,18 @@ function reportUnwritable(here: Place, name: string, args: readonly (Expr | null
         )
     }
 }
+
+/** L18: what `str.tostring` writes without a pattern. */
+const WRITTEN: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
+  'int',
+  'float',
+  'bool',
+  'string',
+  'enum',
+  'array',
+  'matrix',
+  'na',
+])
 
 function elementOf(type: Type): Type {
   return type.kind === 'array' || type.kind === 'matrix' ? type.of : type

@@ -6,6 +6,7 @@ import {
   cannotSortBy,
   collectionIsNa,
   covarianceOfSizes,
+  invalidArgument,
   outOfBounds,
   searchesTexts,
   sortsByFieldOfNa,
@@ -172,14 +173,14 @@ export const ARRAY: readonly BuiltinEntry[] = [
       runtime: true,
     },
   ),
-  fn('array.every', 'True if all elements are true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
+  fn('array.every', 'True if all elements are true.', truths(), {
     // false for an empty array, unlike in mathematics. [measured on TradingView by PyneCore]
     fn: (id: Any) => {
       const values = (id ?? absent('array.every')).values()
       return values.length > 0 && values.every(isTrue)
     },
   }),
-  fn('array.some', 'True if an element is true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
+  fn('array.some', 'True if an element is true.', truths(), {
     fn: (id: Any) => (id ?? absent('array.some')).values().some(isTrue),
   }),
 
@@ -274,11 +275,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
     'The value below which a percentage of the elements lies, between two elements if need be.',
     ['(array<int> id, float percentage) float', '(array<float> id, float percentage) float'],
     {
-      fn: (id: Numbers, percentage: number) =>
-        statistics.percentileLinear(
-          (id ?? absent('array.percentile_linear_interpolation')).values(),
-          percentage,
-        ),
+      fn: percentile('array.percentile_linear_interpolation', statistics.percentileLinear),
     },
   ),
   fn(
@@ -286,11 +283,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
     'The element below which a percentage of the elements lies.',
     ['(array<int> id, float percentage) int', '(array<float> id, float percentage) float'],
     {
-      fn: (id: Numbers, percentage: number) =>
-        statistics.percentileNearestRank(
-          (id ?? absent('array.percentile_nearest_rank')).values(),
-          percentage,
-        ),
+      fn: percentile('array.percentile_nearest_rank', statistics.percentileNearestRank),
     },
   ),
   fn(
@@ -307,6 +300,20 @@ export const ARRAY: readonly BuiltinEntry[] = [
     },
   ),
 ]
+
+function percentile(name: string, find: (values: readonly number[], percentage: number) => number) {
+  return (id: Numbers, percentage: number) => {
+    const values = (id ?? absent(name)).values()
+    if (percentage < 0 || percentage > 100)
+      throw invalidArgument('percentage', percentage, name, 'between 0 and 100 (RE10002)')
+    return find(values, percentage)
+  }
+}
+
+/** L18: of numbers too, where 0 is false; anything else is refused. */
+function truths(): string[] {
+  return ['(array<bool> id) bool', '(array<int> id) bool', '(array<float> id) bool']
+}
 
 function newArray(runtime: Runtime, size: number, initial: unknown): PineArray {
   const count = Number.isNaN(size) ? 0 : Math.trunc(size)

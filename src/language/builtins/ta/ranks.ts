@@ -172,7 +172,7 @@ function interpolated(
 function percentOf(percentage: number, name: string): number {
   if (percentage !== percentage) return 0
   if (percentage >= 0 && percentage <= 100) return percentage
-  throw invalidArgument('percentage', percentage, name, 'between 0 and 100')
+  throw invalidArgument('percentage', percentage, name, 'between 0 and 100 (RE10002)')
 }
 
 /** The percentage of the `length` previous values that are not above this one; na values do not count. */
