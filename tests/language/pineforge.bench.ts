@@ -143,8 +143,9 @@ async function alternate(request: BacktestRequest, library: string, csv: string)
   const thread = ownThread()
   // The first does not move between two short runs.
   const spent = () => (thread === null ? ownThreadMs() : (threadMs(thread) ?? ownThreadMs()))
-  for (let i = 0; i < WARM; i++) runBacktest(request).release()
+  // What the last probe left. Not after the warm-up: the collector takes machine code and memory that rounds would find.
   Bun.gc(true)
+  for (let i = 0; i < WARM; i++) runBacktest(request).release()
   const child = Bun.spawn([join(library, '../harness'), library, csv], { stdin: 'pipe', stdout: 'pipe' })
   const answers = child.stdout.getReader()
   for (let round = 0; round < ROUNDS; round++) {

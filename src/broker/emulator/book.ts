@@ -129,13 +129,16 @@ export class Book {
   cancel(id: string): void {
     // Scripts call cancel on every bar, mostly for orders that do not exist.
     const { orders } = this
+    let found = this.templates.length > 0 || this.standing.length > 0 || this.legs.length > 0
     for (let i = orders.length - 1; i >= 0; i--) {
       const order = orders[i]!
       if (order.kind === 'close' || order.id !== id) continue
       removeAt(orders, i)
       this.spare = order
       this.changed = true
+      found = true
     }
+    if (!found) return
     if (this.templates.length > 0) this.templates = this.templates.filter((template) => template.id !== id)
     if (this.standing.length > 0) this.standing = this.standing.filter((template) => template.id !== id)
     this.cancelLegs(id)

@@ -12,6 +12,9 @@ import { UNIT } from './numbers.ts'
 import { HAS_LIMIT, HAS_STOP, isMarket, type Order, type Trail } from './orders.ts'
 
 export const RESTING_TYPES = ['limit', 'stop', 'trail'] as const
+const LIMIT = 0
+const STOP = 1
+const TRAIL = 2
 export type RestingType = (typeof RESTING_TYPES)[number]
 
 /** Visible at the close of bars `from` to `to` - 1; a `to` of -1 means to the end. */
@@ -30,12 +33,10 @@ export interface RestingOrder {
  * that is over is used again.
  */
 interface NotedOrder {
-  id: string
-  type: RestingType
+  label: number
   units: number
   ticks: number
   from: number
-  to: number
   /** The number of the note that last saw it. */
   seen: number
 }
@@ -47,8 +48,9 @@ interface NotedOrder {
 interface Over {
   count: number
   readonly blocks: Block[]
+  /** Numbers of the ids. A label is three times that, and the place of its type among RESTING_TYPES. */
+  readonly ids: Map<string, number>
   /** What rows give the index of, since many share it. */
-  readonly labels: { readonly id: string; readonly type: RestingType }[]
   readonly units: number[]
   /** Of the last row. */
   to: number
@@ -73,7 +75,7 @@ const levelWords = new Int32Array(level.buffer)
 const spares = new Spares<Block>(16)
 
 function noneOver(): Over {
-  return { count: 0, blocks: [], labels: [], units: [], to: 0 }
+  return { count: 0, blocks: [], ids: new Map(), units: [], to: 0 }
 }
 
 /** A block with room for a row. */
@@ -95,6 +97,8 @@ export class RestingNotes {
   private waiting: NotedOrder[] = []
   private readonly spare: NotedOrder[] = []
   private notes = 0
+  private lastId: string | null = null
+  private lastNumber = 0
   /** The bar of the last call of `after`. */
   private last = -1
   private readonly book: Book
@@ -127,8 +131,9 @@ export class RestingNotes {
   /** All orders so far, sorted by the bar on which they came; the run is at `bar`. */
   orders(bar: number): readonly RestingOrder[] {
     this.note(bar, this.last)
-    const rows = Array.from(rowsOf(this.over), (one) => this.row(one))
-    for (const one of this.waiting) rows.push(this.row(one))
+    const ids = [...this.over.ids.keys()]
+    const rows = Array.from(rowsOf(this.over), (one) => this.row(ids, one, one.to))
+    for (const one of this.waiting) rows.push(this.row(ids, one, -1))
     return rows.sort((a, b) => a.from - b.from)
   }
 
@@ -136,6 +141,7 @@ export class RestingNotes {
   release(): void {
     for (const block of this.over.blocks) spares.leave(block)
     this.over = noneOver()
+    this.lastId = null
   }
 
   state() {
@@ -145,6 +151,7 @@ export class RestingNotes {
 
   restore(state: ReturnType<RestingNotes['state']>): void {
     Object.assign(this, state)
+    this.lastId = null
   }
 
   /** Notes what waits now. An order not seen before has waited since `bar`; one that is missing was gone by `gone`. */
@@ -157,15 +164,15 @@ export class RestingNotes {
       const { id, direction, units, levels } = order
       // A stop-limit order first waits for its stop.
       if ((levels & HAS_STOP) !== 0 && !order.triggered)
-        this.see(id, 'stop', direction * units, order.stop, bar)
-      else if ((levels & HAS_LIMIT) !== 0) this.see(id, 'limit', direction * units, order.limit, bar)
+        this.see(id, STOP, direction * units, order.stop, bar)
+      else if ((levels & HAS_LIMIT) !== 0) this.see(id, LIMIT, direction * units, order.limit, bar)
     }
     for (const leg of legs) {
       if (leg.done) continue
       const units = -leg.entry.direction * (leg.reserved - leg.filled)
-      if ((leg.levels & HAS_LIMIT) !== 0) this.see(leg.id, 'limit', units, leg.limit, bar)
-      if ((leg.levels & HAS_STOP) !== 0) this.see(leg.id, 'stop', units, leg.stop, bar)
-      if (leg.trail) this.see(leg.id, 'trail', units, trailLevel(leg.trail, leg.entry.direction), bar)
+      if ((leg.levels & HAS_LIMIT) !== 0) this.see(leg.id, LIMIT, units, leg.limit, bar)
+      if ((leg.levels & HAS_STOP) !== 0) this.see(leg.id, STOP, units, leg.stop, bar)
+      if (leg.trail) this.see(leg.id, TRAIL, units, trailLevel(leg.trail, leg.entry.direction), bar)
     }
     let left = 0
     for (const one of waiting) {
@@ -180,18 +187,19 @@ export class RestingNotes {
     while (waiting.length > left) waiting.pop()
   }
 
-  private end({ id, type, units, ticks, from }: NotedOrder, to: number): void {
+  private end({ label, units, ticks, from }: NotedOrder, to: number): void {
     const { over } = this
     const block = blockOf(over)
     const { words, used } = block
-    const label = labelRow(over, id, type)
     const size = unitsRow(over, units)
     const waited = to - from
     const later = to - over.to
     over.count++
     over.to = to
-    if (((label | size) & ~31) === 0 && (waited & ~1023) === 0 && (later & ~2047) === 0 && isWord(ticks)) {
-      words[used] = label | (size << 5) | (waited << 10) | (later << 20)
+    const isNarrow =
+      (label & ~63) === 0 && (size & ~31) === 0 && (waited & ~511) === 0 && (later & ~2047) === 0
+    if (isNarrow && isWord(ticks)) {
+      words[used] = label | (size << 6) | (waited << 11) | (later << 20)
       words[used + 1] = ticks
       block.used = used + 2
       return
@@ -201,40 +209,54 @@ export class RestingNotes {
     block.used = used + WIDE_WORDS
   }
 
-  private see(id: string, type: RestingType, units: number, ticks: number, bar: number): void {
+  private see(id: string, type: number, units: number, ticks: number, bar: number): void {
     const { waiting, notes } = this
+    const label = 3 * this.numberOf(id) + type
     for (const one of waiting)
-      if (
-        one.seen !== notes &&
-        one.ticks === ticks &&
-        one.units === units &&
-        one.type === type &&
-        one.id === id
-      ) {
+      if (one.seen !== notes && one.ticks === ticks && one.units === units && one.label === label) {
         one.seen = notes
         return
       }
     const one = this.spare.pop()
     if (one === undefined) {
-      waiting.push({ id, type, units, ticks, from: bar, to: -1, seen: notes })
+      waiting.push({ label, units, ticks, from: bar, seen: notes })
       return
     }
-    one.id = id
-    one.type = type
+    one.label = label
     one.units = units
     one.ticks = ticks
     one.from = bar
-    one.to = -1
     one.seen = notes
     waiting.push(one)
   }
 
-  private row({ id, type, units, ticks, from, to }: Omit<NotedOrder, 'seen'>): RestingOrder {
-    return { id, type, qty: units / UNIT, price: tidy(ticks * this.mintick), from, to }
+  /** Mostly that of the one before. */
+  private numberOf(id: string): number {
+    if (id === this.lastId) return this.lastNumber
+    const { ids } = this.over
+    const known = ids.get(id) ?? ids.size
+    if (known === ids.size) ids.set(id, known)
+    this.lastId = id
+    this.lastNumber = known
+    return known
+  }
+
+  private row(
+    ids: readonly string[],
+    { label, units, ticks, from }: Omit<NotedOrder, 'seen'>,
+    to: number,
+  ): RestingOrder {
+    const type = RESTING_TYPES[label % 3]!
+    const price = tidy(ticks * this.mintick)
+    return { id: ids[Math.floor(label / 3)]!, type, qty: units / UNIT, price, from, to }
   }
 }
 
-function* rowsOf({ blocks, labels, units }: Over): Generator<Omit<NotedOrder, 'seen'>> {
+interface OverOrder extends Omit<NotedOrder, 'seen'> {
+  readonly to: number
+}
+
+function* rowsOf({ blocks, units }: Over): Generator<OverOrder> {
   let to = 0
   for (const { words, used } of blocks)
     for (let at = 0; at < used;) {
@@ -242,11 +264,11 @@ function* rowsOf({ blocks, labels, units }: Over): Generator<Omit<NotedOrder, 's
       const isWide = word === WIDE
       const [label, size, waited, later] = isWide
         ? words.subarray(at + 1, at + 5)
-        : [word & 31, (word >> 5) & 31, (word >> 10) & 1023, word >> 20]
+        : [word & 63, (word >> 6) & 31, (word >> 11) & 511, word >> 20]
       if (isWide) levelWords.set(words.subarray(at + 5, at + WIDE_WORDS))
       const ticks = isWide ? level[0]! : words[at + 1]!
       to += later!
-      yield { ...labels[label!]!, units: units[size!]!, ticks, from: to - waited!, to }
+      yield { label: label!, units: units[size!]!, ticks, from: to - waited!, to }
       at += isWide ? WIDE_WORDS : 2
     }
 }
@@ -255,20 +277,13 @@ function isWord(ticks: number): boolean {
   return (ticks | 0) === ticks
 }
 
-/** How many of the last labels and sizes are searched: a script has a handful, or a new one for every order. */
+/** How many of the last sizes are searched: a script has a handful, or a new one for every order. */
 const LOOKED_AT = 8
 
 function unitsRow({ units }: Over, wanted: number): number {
   const oldest = Math.max(0, units.length - LOOKED_AT)
   for (let row = units.length - 1; row >= oldest; row--) if (units[row] === wanted) return row
   return units.push(wanted) - 1
-}
-
-function labelRow({ labels }: Over, id: string, type: RestingType): number {
-  const oldest = Math.max(0, labels.length - LOOKED_AT)
-  for (let row = labels.length - 1; row >= oldest; row--)
-    if (labels[row]!.type === type && labels[row]!.id === id) return row
-  return labels.push({ id, type }) - 1
 }
 
 function someRest(orders: readonly Order[]): boolean {

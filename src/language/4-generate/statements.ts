@@ -12,6 +12,7 @@ import type {
   SwitchExpr,
   Variable,
 } from '../2-check/program.ts'
+import type { Type } from '../2-check/types.ts'
 import { walkBlock, walkExpr } from '../2-check/walk.ts'
 import type { Noted } from '../3-plan/call-history.ts'
 import { History } from '../runtime/history.ts'
@@ -383,13 +384,19 @@ function declaration(module: Module, variable: Variable, init: Expr, into: Body,
       remember(module, variable, into, offset)
       return
     case 'local':
-      if (isBlockLike(init) || (init.kind === 'Convert' && isBlockLike(init.operand))) {
-        out.line(js`let ${name}=${module.naOf(variable.type)};`, offset)
-        value(module, init, into, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
-      } else out.line(js`let ${name}=${expression(module, init, into)};`, offset)
+      firstValue(module, name, init, variable.type, into, offset)
       remember(module, variable, into, offset)
       return
   }
+}
+
+/** Declares a local. na comes first only where a block gives the value: for a tuple that is a list of its own on each bar. */
+function firstValue(module: Module, name: string, init: Expr, type: Type, into: Body, offset: number): void {
+  const { out } = into
+  if (isBlockLike(init) || (init.kind === 'Convert' && isBlockLike(init.operand))) {
+    out.line(js`let ${name}=${module.naOf(type)};`, offset)
+    value(module, init, into, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
+  } else out.line(js`let ${name}=${expression(module, init, into)};`, offset)
 }
 
 function tupleDeclaration(
@@ -405,8 +412,7 @@ function tupleDeclaration(
     if (wanted.length > 0 || !module.plan.hasEffects(init)) return
   }
   const list = module.temporary()
-  out.line(js`let ${list}=${module.naOf(init.type)};`)
-  value(module, init, into, (code, at) => out.line(js`${list}=${code};`, at ?? offset))
+  firstValue(module, list, init, init.type, into, offset)
   for (const [i, variable] of variables.entries()) {
     if (!variable) continue
     const { place } = module.plan.storageOf(variable)
