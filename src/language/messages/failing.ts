@@ -55,6 +55,8 @@ export const noDevelopingWoodie = () =>
   fails(
     '`ta.pivot_point_levels` has no developing Woodie levels: they start from the open of the period after.',
   )
+export const unknownDateLetter = (letter: string) =>
+  fails(`'${letter}' stands for no part of a date. Write text in a pattern between single quotes: 'T'.`)
 export const unknownZone = (name: string) =>
   fails(
     `Unknown time zone '${name}'. Use an IANA name such as "America/New_York", or an offset such as "UTC-5".`,

@@ -1,5 +1,6 @@
 // Dates as text (Java's SimpleDateFormat patterns) and text as dates (what timestamp("…") reads).
 
+import { unknownDateLetter } from '../messages/failing.ts'
 import { zoneOf } from '../../market/zone.ts'
 import type { Zone } from '../../market/zone.ts'
 import {
@@ -34,7 +35,7 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 /** str.format_time's default. */
 export const DEFAULT_DATE_PATTERN = "yyyy-MM-dd'T'HH:mm:ssZ"
 
-/** Letters stand for parts of the date, repeated for width; text in single quotes and all else stands for itself. */
+/** K19: letters stand for parts of the date, repeated for width; text in single quotes and all else stands for itself. */
 export function formatDate(time: number, pattern: string, zone: Zone): string {
   if (Number.isNaN(time)) return 'NaN'
   let text = ''
@@ -72,7 +73,6 @@ function part(letter: string, width: number, time: number, zone: Zone): string {
       return 'AD'
     case 'y':
     case 'Y':
-    case 'u':
       return width === 2 ? String(yearOfCode(code) % 100).padStart(2, '0') : pad(yearOfCode(code))
     case 'M':
     case 'L': {
@@ -93,7 +93,7 @@ function part(letter: string, width: number, time: number, zone: Zone): string {
       const name = DAYS[weekday(day)]!
       return width >= 4 ? name : name.slice(0, 3)
     }
-    case 'e':
+    case 'u':
       return pad(((weekday(day) + 6) % 7) + 1)
     case 'a':
       return hour < 12 ? 'AM' : 'PM'
@@ -114,12 +114,12 @@ function part(letter: string, width: number, time: number, zone: Zone): string {
     case 'Z':
       return offsetText(zone.offsetAt(time), '')
     case 'X':
-      return zone.offsetAt(time) === 0 ? 'Z' : offsetText(zone.offsetAt(time), width === 3 ? ':' : '')
+      if (zone.offsetAt(time) === 0) return 'Z'
+      return offsetText(zone.offsetAt(time), width === 3 ? ':' : '').slice(0, width === 1 ? 3 : undefined)
     case 'z':
-    case 'V':
       return zoneName(time, zone, width)
     default:
-      return letter.repeat(width)
+      throw unknownDateLetter(letter)
   }
 }
 
