@@ -41,6 +41,8 @@ test.each([
   ['pandas with flat names', 'Date,Open_AAPL,High_AAPL,Low_AAPL,Close_AAPL,Volume_AAPL', ''],
   ['rows that are counted', 'Index,Open Price,High Price,Low Price,Close Price,Volume,Start Date', ''],
   ['MOEX', 'begin,open,high,low,close,volume', ''],
+  ['Tushare', 'trade_date,open,high,low,close,vol,ts_code', ',600519.SH'],
+  ['a date of something', 'CHART_DATE,OPEN,HIGH,LOW,CLOSE,VOLUME', ''],
   ['Investing.com in English, renamed', 'date,opening,max,min,last,vol', ''],
   ['Portuguese', 'Data,Abertura,Máxima,Mínima,Fechamento,Volume', ''],
   ['Japanese', '日付,始値,高値,安値,終値,出来高', ''],
@@ -322,6 +324,21 @@ test('days that are dated by their last minute begin where they begin', async ()
   expect(bars[0]).toBe('2013-05-29T00:00 10 12 9 11 0')
   expect(findings.filter((one) => one.includes('moved to the beginning of its day'))).toHaveLength(1)
   expect((await read(csv, '1d', { dated: 'start' })).bars[0]).toContain('T23:59')
+})
+
+test('bars of five minutes that are called minutes are told of, and those of a thin market are not', async () => {
+  const told = async (distances: readonly number[]) => {
+    let time = Date.UTC(2024, 0, 2)
+    const rows = distances.map((minutes) => `${(time += minutes * 60_000)},1,1,1,1`)
+    const found = await read(`time,open,high,low,close\n${rows.join('\n')}\n`, '1m')
+    return found.said.some((one) => one.startsWith('coarser_bars'))
+  }
+  const five = Array.from({ length: 30 }, () => 5)
+  expect(await told(five)).toBe(true)
+  expect(await told([...five, 10, 500])).toBe(true)
+  expect(await told([...five, 3])).toBe(false)
+  expect(await told(five.map((minutes, i) => minutes + (i % 3)))).toBe(false)
+  expect(await told(five.slice(0, 5))).toBe(false)
 })
 
 test('weeks that are called days are told of', async () => {

@@ -167,7 +167,7 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   quantity: words('qty quantity size amount volume vol v q объем'),
   bid: words('bid bidprice'),
   ask: words('ask askprice'),
-  ticker: words('ticker symbol instrumentname instrumentid name тикер'),
+  ticker: words('ticker symbol instrumentname instrumentid tscode code 股票代码 name тикер'),
   side: SIDE_NAMES,
   bought: words(
     'bought takerbuyvolume takerbuybasevolume takerbuybaseassetvolume takerbuybaseasset takerbuybase',
@@ -429,7 +429,7 @@ function named(head: Line, rows: readonly Line[], columnsTold: string | undefine
   const named = (role: Role) => NAMES[role].map((name) => names.indexOf(name)).filter((index) => index >= 0)
   const find = (role: Role) => told[role] ?? named(role)[0] ?? -1
   const byName = told.time ?? zonedTime(names) ?? named('time').find((index) => !areCounted(rows, index))
-  const nameless = byName ?? namelessTime(names, rows)
+  const nameless = byName ?? timeByContent(names, rows)
   const time = nameless < 0 ? find('time') : nameless
   const base = { header: head.row, names: head.cells.map((cell) => cell.trim()), adjust: null }
   const prices = Object.fromEntries(PRICES.map((role) => [role, find(role)]))
@@ -595,13 +595,15 @@ function zonedTime(names: readonly string[]): number | null {
 }
 
 /**
- * pandas writes its index without a name, and calls a column that it has read without one `Unnamed: 0`. The index may be the
- * numbers of rows, which are shorter than any time.
+ * pandas writes its index without a name, and calls a column that it has read without one `Unnamed: 0`; others name it for what
+ * is dated, as Tushare's `trade_date`. The index may be the numbers of rows, which are shorter than any time.
  */
-function namelessTime(names: readonly string[], rows: readonly Line[]): number {
+function timeByContent(names: readonly string[], rows: readonly Line[]): number {
   const isTime = (cell = '') => cell.length >= 8 && isTimeText(cell.trim())
   const holdsTimes = (index: number) => rows.length > 0 && rows.every(({ cells }) => isTime(cells[index]))
-  return names.findIndex((name, index) => /^(?:unnamed:\d+)?$/.test(name) && holdsTimes(index))
+  const found = (pattern: RegExp) => names.findIndex((name, index) => pattern.test(name) && holdsTimes(index))
+  const nameless = found(/^(?:unnamed:\d+)?$/)
+  return nameless < 0 ? found(/(?:date|time|日期|时间)$/) : nameless
 }
 
 function zoneInName(name: string): Zone | null {

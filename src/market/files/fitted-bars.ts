@@ -103,16 +103,24 @@ export function datedByEnd(count: number, found: Interval): Finding {
   return { ...finding, done }
 }
 
-/** So many times as long as the interval, a typing error is likelier than a market that trades so rarely; of days and weeks less tells. */
+/** So many times as long as the interval, a typing error is likelier than a market that trades so rarely. */
 const FAR_COARSER = 10
 
-/** A finding where bars are far coarser than those of the series, none closer to the next, as days that are called minutes. */
+/**
+ * A finding where bars are coarser than those of the series, as days that are called minutes: none is closer to the next, and they
+ * are far coarser, or nearly all as far apart.
+ */
 export function coarserBars({ time, length }: Bars, of: Interval, found: Interval): Finding[] {
   const distance = intervalMs(found)
-  const isPeriod = (of.unit === 'd' || of.unit === 'w') && distance >= 4 * intervalMs(of)
-  if (length < LEAST || !(isPeriod || distance >= FAR_COARSER * intervalMs(of)))
-    return daysAmong({ time, length }, of)
-  for (let i = 1; i < length; i++) if (time[i]! - time[i - 1]! < distance / 2) return []
+  const isFar = distance >= FAR_COARSER * intervalMs(of)
+  if (length < LEAST || distance < 1.5 * intervalMs(of)) return daysAmong({ time, length }, of)
+  let same = 0
+  for (let i = 1; i < length; i++) {
+    const step = time[i]! - time[i - 1]!
+    if (step < distance / 2 || (step < distance * 0.9 && !isFar)) return daysAmong({ time, length }, of)
+    if (step <= distance * 1.1) same++
+  }
+  if (!isFar && (length < MANY || same < MOST * (length - 1))) return []
   const finding = findingOf('coarser_bars', length)
   const [apart, wanted] = [formatInterval(found), formatInterval(of)]
   const message = `${finding.message} that are ${apart} apart, in a series of ${wanted}`
@@ -163,6 +171,9 @@ export function standBetween(found: Interval, of: Interval): Problem {
     `Nothing was imported: these are bars of ${finer}, which would stand between those of ${coarser}. Import them with the interval ${finer}; bars of ${coarser} are built from them.`,
   )
 }
+
+/** So many that are as far apart are no chance. */
+const MANY = 10
 
 /** Of so many the others are those before a holiday, or the period under way. */
 const MOST = 0.8
