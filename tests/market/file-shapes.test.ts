@@ -99,6 +99,17 @@ describe('columns that the user names', () => {
     expect((await read(CSV, '1d', { columns })).bars).toEqual(DAYS)
     expect((await read(CSV.slice(CSV.indexOf('\n') + 1), '1d', { columns })).bars).toEqual(DAYS)
   })
+  test('may be the same for several, as of a file of closes', async () => {
+    const closes = 'Date,t,Close\n2024-01-02,1,10\n2024-01-03,2,11\n'
+    const columns = 'open=Close,high=Close,low=Close'
+    expect((await read(closes, '1d', { columns })).bars).toEqual([
+      '2024-01-02T00:00 10 10 10 10 0',
+      '2024-01-03T00:00 11 11 11 11 0',
+    ])
+    expect((await read(closes, '1d', { columns: 'price=Close' })).bars[1]).toBe(
+      '2024-01-03T00:00 11 11 11 11 0',
+    )
+  })
   test('make trades of a file where they name a price', async () => {
     const { kind, bars } = await read('id,px,amount\n1704186000000,10,2\n1704186001000,12,3\n', '1m', {
       columns: 'time=id,price=px',

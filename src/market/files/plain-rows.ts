@@ -49,6 +49,8 @@ export class PlainRows {
   readonly #volume: number
   readonly #sides: SideWords
   #ticker: Uint8Array | null = null
+  /** A column has the values of several roles, as of closes alone, which only a parser of CSV gives each. */
+  readonly #isShared: boolean
 
   /** `times` reads times that are written out; null if they are numbers. `ticker`: which rows to take; missing = that of the first. */
   constructor(
@@ -64,6 +66,8 @@ export class PlainRows {
     const places = SLOTS[kind].map((role) => columns[role] ?? -1)
     this.#slots = new Int8Array(Math.max(...places, columns.ticker ?? -1) + 1).fill(UNUSED)
     for (const [slot, place] of places.entries()) if (place >= 0) this.#slots[place] = slot
+    const told = places.filter((place) => place >= 0)
+    this.#isShared = new Set(told).size < told.length
     if (columns.ticker !== undefined) this.#slots[columns.ticker] = TICKER
     if (kind === 'trades' && columns.side !== undefined) this.#slots[columns.side] = SIDE
     this.#sides = sides ?? 'taker'
@@ -72,6 +76,7 @@ export class PlainRows {
 
   /** Whether the line from `at` to `end` is plain. If so, `values` has its numbers. */
   read(bytes: Uint8Array, at: number, end: number): boolean {
+    if (this.#isShared) return false
     const slots = this.#slots
     const delimiter = this.#delimiter
     const point = this.#point
