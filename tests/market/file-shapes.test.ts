@@ -106,6 +106,16 @@ describe('columns that the user names', () => {
       '2024-01-02T00:00 10 10 10 10 0',
       '2024-01-03T00:00 11 11 11 11 0',
     ])
+    const table = new Uint8Array(
+      parquetWriteBuffer({
+        columnData: [
+          { name: 'timestamp', data: [2, 3].map((day) => BigInt(Date.UTC(2024, 0, day))), type: 'INT64' },
+          { name: 'SPY', data: [10, 11], type: 'DOUBLE' },
+        ],
+      }),
+    )
+    const all = 'open=SPY,high=SPY,low=SPY,close=SPY'
+    expect((await read(table, '1d', { columns: all })).bars[1]).toBe('2024-01-03T00:00 11 11 11 11 0')
     expect((await read(closes, '1d', { columns: 'price=Close' })).bars[1]).toBe(
       '2024-01-03T00:00 11 11 11 11 0',
     )

@@ -78,7 +78,10 @@ export async function readTable(
   const isWanted = tickerFilter(roles.indexOf('ticker'), hints, sink)
   let row = 0
   let sample: number | null = null
-  for await (const { length, columns: read } of batches(places)) {
+  // A column may have several roles, and is read once.
+  const once = [...new Set(places)]
+  for await (const { length, columns: found } of batches(once)) {
+    const read = places.map((place) => found[once.indexOf(place)] ?? [])
     const times = read[0]
     sample ??= typeof times?.[0] === 'bigint' || typeof times?.[0] === 'number' ? Number(times[0]) : null
     for (let i = 0; i < length; i++) {
