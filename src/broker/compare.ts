@@ -1,7 +1,7 @@
 // "Bring your TradingView export": which trades of an exported list agree with a report, and where they first diverge.
 //
 // A row is paired with the trade of the same side and entry minute whose exit is nearest, so that one extra trade does not
-// make every later one wrong. Rows and trades without a partner are missing or extra. The export's times are in the chart's
+// make every later one wrong; exports of daily bars have no minutes, so their rows are paired by the day. Rows and trades without a partner are missing or extra. The export's times are in the chart's
 // zone, which the file does not name: unless it is given, it is taken to be the zone in which most entries coincide with
 // entries of the report.
 
@@ -114,24 +114,19 @@ export type Pair = readonly [ExportedTrade | undefined, ReportTrade | undefined]
 
 /** Closed trades of both, each with its partner. */
 export function pairs(expected: readonly ExportedTrade[], found: readonly ReportTrade[], zone: Zone): Pair[] {
+  const byDay = expected.some((trade) => trade.entry.dateOnly)
+  const keyOf = (side: string, wall: number) => `${side} ${Math.floor(wall / (byDay ? 86_400_000 : 60_000))}`
   const waiting = new Map<string, ReportTrade[]>()
   for (const trade of found) {
-    const key = `${trade.side} ${minute(trade.entryTime)}`
+    const key = keyOf(trade.side, trade.entryTime + zone.offsetAt(trade.entryTime))
     const group = waiting.get(key)
     if (group) group.push(trade)
     else waiting.set(key, [trade])
   }
-  // Exports of daily bars have no minutes, so they are paired by day.
-  const byDay = expected.some((trade) => trade.entry.dateOnly)
-  if (byDay || waiting.size === 0)
-    return Array.from({ length: Math.max(expected.length, found.length) }, (_, i): Pair => [
-      expected[i],
-      found[i],
-    ])
   const result: Pair[] = []
   const taken = new Set<ReportTrade>()
   for (const want of expected) {
-    const group = waiting.get(`${want.side} ${minute(zone.toUtc(want.entry.wall))}`) ?? []
+    const group = waiting.get(keyOf(want.side, want.entry.wall)) ?? []
     const exit = zone.toUtc(want.exit.wall)
     let best: ReportTrade | undefined
     let cost = Infinity
@@ -151,10 +146,6 @@ export function pairs(expected: readonly ExportedTrade[], found: readonly Report
   }
   for (const got of found) if (!taken.has(got)) result.push([undefined, got])
   return result
-}
-
-function minute(time: number): number {
-  return Math.floor(time / 60_000)
 }
 
 /** The fields in which the two differ. */

@@ -190,6 +190,32 @@ describe('an export', () => {
     expect(firstDivergence).toMatchObject({ bar: 0, differences: [{ field: 'extra' }] })
   })
 
+  test('of daily bars that lacks a trade puts no other in the wrong', () => {
+    const daily = barsFrom(
+      '100/100/100/100 100/110/100/110 110/110/110/110 110/110/110/110 110.5/111/110/111 111/111/111/111',
+    )
+    const at = (bar: number) => Date.UTC(2024, 0, 2 + bar, 14, 30)
+    const times = (entry: number, exit: number) => ({ entryTime: at(entry), exitTime: at(exit) })
+    const ours = [
+      trade(1, 'long', [1, 2], times(1, 2)),
+      trade(2, 'long', [2, 3], times(2, 3)),
+      trade(3, 'short', [3, 4], times(3, 4)),
+    ]
+    const csv = EXPORTS['English, 2025']!.replaceAll(/08:0(\d)/g, '')
+      .replace(/(\n1,Exit long),[^,]*/, '$1,2024-01-04')
+      .replace(/(\n1,Entry long),[^,]*/, '$1,2024-01-03')
+      .replace(/(\n2,Exit short),[^,]*/, '$1,2024-01-06')
+      .replace(/(\n2,Entry short),[^,]*/, '$1,2024-01-05')
+    const { trades } = parseTradeList(csv)
+    expect(trades.map(({ entry }) => entry.dateOnly)).toEqual([true, true])
+    const compared = compareTrades(trades, ours, daily, {
+      mintick: 0.01,
+      exchangeTimezone: 'America/New_York',
+    })
+    expect(compared).toMatchObject({ exact: 2, expected: 2, found: 3 })
+    expect(compared.firstDivergence).toMatchObject({ n: 2, differences: [{ field: 'extra' }] })
+  })
+
   test('a position still open is not compared', () => {
     const csv = `${EXPORTS['English, 2025']!}
 3,Exit long,2024-01-01 08:04,Open,111,1,111,0,0,0,0,0,0,9,0
