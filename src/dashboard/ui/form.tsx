@@ -116,13 +116,13 @@ export function useForm<V extends object>({
   const submit = (event?: Event) => {
     event?.preventDefault()
     if (busy) return
-    const wrong = [...asked.current].filter(([name, options]) => localFault(name, options))
+    const from = event?.target instanceof HTMLElement ? event.target : null
+    const scope = from?.closest('[role=dialog], form') ?? document
+    const goTo = (name: string) => scope.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
+    const wrong = [...asked.current].find(([name, options]) => localFault(name, options))
     setLeft(new Set(asked.current.keys()))
-    if (wrong.length > 0) {
-      const name = wrong[0]![0]
-      const from = event?.target instanceof HTMLElement ? event.target : document
-      const scope = from instanceof HTMLElement ? (from.closest('[role=dialog], form') ?? document) : from
-      scope.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
+    if (wrong) {
+      goTo(wrong[0])
       return
     }
     setBusy(true)
@@ -138,6 +138,11 @@ export function useForm<V extends object>({
       (error: unknown) => {
         setFailure({ error, values })
         setBusy(false)
+        const refusedAt = error instanceof ApiError ? error.fields : []
+        const field = [...asked.current].find(([name, { also = [] }]) =>
+          refusedAt.some(({ path }) => [name, ...also].some((one) => isAt(path, one))),
+        )
+        if (field) goTo(field[0])
       },
     )
   }
