@@ -421,9 +421,14 @@ hline(0)
     async () => {
       const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'replay' }) })
       await page.goto(site.url)
+      // A drawer over the whole height gives the chart its room back.
+      await page.getByRole('button', { name: 'Whole height' }).click()
       await page.getByRole('button', { name: 'From the first trade' }).click()
       const where = page.getByText(/^bar [\d,]+ of/)
       await where.waitFor()
+      // Off the chart, which is now where the button was and would tell of the bar below the pointer.
+      await page.mouse.move(640, 790)
+      await page.getByText('Charts by TradingView').first().waitFor()
       const barNow = async () => Number(/bar ([\d,]+)/.exec(await where.innerText())![1]!.replace(',', ''))
       const first = await barNow()
       // Neither the tab's title nor what the curve is called tells how it ends.
@@ -454,6 +459,13 @@ hline(0)
       expect(await barNow()).toBe(first + 10)
       await page.keyboard.press('[')
       expect(await barNow()).toBe(first + 1)
+      // Loaded again in its middle, it goes on where one stood, blind if it was.
+      await blind.click()
+      await page.reload()
+      await where.waitFor()
+      expect(await barNow()).toBe(first + 1)
+      expect(await page.title()).toBe('Replay · Chartroom')
+      await blind.click()
       // Trades that have not closed yet are in no list.
       await page.getByRole('tab', { name: 'Trades' }).click()
       expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('1')

@@ -22,6 +22,7 @@ import {
   bookmarks,
   cursor,
   end,
+  goesOn,
   goTo,
   jumpBookmark,
   jumpTrade,
@@ -73,8 +74,11 @@ function Start() {
       },
     )
   }
-  if (!chart || !market) return <Empty title="Replay">Bars are on their way.</Empty>
   const source = fits ? 'backtest' : 'market'
+  useEffect(() => {
+    if (saved && goesOn(source)) start(source, { saved })
+  }, [saved, source])
+  if (!chart || !market) return <Empty title="Replay">Bars are on their way.</Empty>
   const clock = showsClock(market.interval)
   const local = Date.parse(`${date}Z`)
   return (

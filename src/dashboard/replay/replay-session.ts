@@ -13,7 +13,7 @@ import type { PriceLevel } from '../chart/scene.ts'
 import { money, quantity } from '../format.ts'
 import { toastError } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
-import { run, type Market } from '../workspace.ts'
+import { bottomMaximised, run, type Market } from '../workspace.ts'
 import { neighbour, orderText, restingAt, standingAt, tradeBars, waitingAt } from './replay-model.ts'
 
 export type { SavedCursor }
@@ -42,6 +42,24 @@ export const playing = signal(false)
 export const speed = signal(2)
 export const blind = signal(false)
 export const bookmarks = signal<readonly Pick<Bookmark, 'bar' | 'note'>[]>([])
+
+/** What this tab was in when it was loaded again. */
+const CUT_OFF = 'chartroom.replay'
+let cutOff = sessionStorage.getItem(CUT_OFF)
+effect(() => {
+  const of = session.value?.backtest ? 'backtest' : 'market'
+  if (session.value) sessionStorage.setItem(CUT_OFF, blind.value ? `${of} blind` : of)
+  else sessionStorage.removeItem(CUT_OFF)
+})
+
+/** Once after a reload in the middle of a replay, and once what was replayed is there again: that it goes on, blind if it was. */
+export function goesOn(source: 'market' | 'backtest'): boolean {
+  const [of, isBlind] = cutOff?.split(' ') ?? []
+  if (of !== source) return false
+  cutOff = null
+  blind.value = isBlind !== undefined
+  return true
+}
 
 /** Bars with trades or bookmarks, which one can jump to. */
 export const stops = computed(() => tradeBars(session.value?.backtest?.report.trades ?? []))
@@ -95,6 +113,7 @@ export async function begin(
   }
   // In one batch, since charts that a replay sets up again would begin at its first bar.
   batch(() => {
+    bottomMaximised.value = false
     session.value = { market, first, last, start: iso(first), end: iso(last), backtest }
     playing.value = false
     cursor.value = Math.max(0, Math.min(last - first, start - first))
@@ -256,25 +275,27 @@ function levelsAt(now: ActiveReplay, bar: number): readonly PriceLevel[] {
 
 let saving: ReturnType<typeof setTimeout> | undefined
 let unsaved = false
-const SAVE_DELAY_MS = 1200
+/** Also while it plays, when bars follow each other faster than that. */
+const SAVE_EVERY_MS = 1200
 
 effect(() => {
   void [cursor.value, speed.value]
   if (!session.value) return
   unsaved = true
-  clearTimeout(saving)
-  saving = setTimeout(() => void saveCursor(), SAVE_DELAY_MS)
+  saving ??= setTimeout(() => void saveCursor(), SAVE_EVERY_MS)
 })
+addEventListener('pagehide', () => void saveCursor(true))
 
-async function saveCursor(): Promise<void> {
+async function saveCursor(keepalive = false): Promise<void> {
   const now = session.peek()
   clearTimeout(saving)
+  saving = undefined
   if (!now || !unsaved) return
   unsaved = false
   const { market, start, end: until } = now
   const body = { ...market, cursorBar: cursor.peek(), speed: speed.peek(), start, end: until }
   try {
-    await call('POST /api/platform/replay/resume', { body })
+    await call('POST /api/platform/replay/resume', { body, keepalive })
   } catch (error) {
     toastError(error)
   }
