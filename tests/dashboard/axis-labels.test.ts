@@ -15,24 +15,20 @@ const shown = (...labels: AxisLabel[]) =>
     .filter((view) => view.visible?.() ?? true)
     .map((view) => `${view.text()} at ${view.coordinate()}`)
 
-test('labels that lie on each other become one, that of the most important, with a plus for what it hides', () => {
+test('of labels that lie on each other the most important stays, as it is', () => {
   expect(shown(label(100, '2,863.09'), label(104, '2,860.00'), label(101, '2,874.56', 2))).toEqual([
-    '2,874.56+ at 101',
+    '2,874.56 at 101',
   ])
 })
 
 test('of labels that matter alike the first stays', () => {
-  expect(shown(label(50, 'fast'), label(52, 'slow'))).toEqual(['fast+ at 50'])
-})
-
-test('labels that say the same become one without a plus', () => {
-  expect(shown(label(30, '3,400.00', 1), label(30, '3,400.00'))).toEqual(['3,400.00 at 30'])
+  expect(shown(label(50, 'fast'), label(52, 'slow'))).toEqual(['fast at 50'])
 })
 
 test('labels that do not reach each other stay two, and one hidden by a label does not hide a third', () => {
   expect(shown(label(100, 'a', 2), label(117, 'b'))).toEqual(['a at 100', 'b at 117'])
-  expect(shown(label(100, 'a', 2), label(116, 'b'))).toEqual(['a+ at 100'])
-  expect(shown(label(100, 'a', 2), label(110, 'b'), label(118, 'c'))).toEqual(['a+ at 100', 'c at 118'])
+  expect(shown(label(100, 'a', 2), label(116, 'b'))).toEqual(['a at 100'])
+  expect(shown(label(100, 'a', 2), label(110, 'b'), label(118, 'c'))).toEqual(['a at 100', 'c at 118'])
 })
 
 test('a value without a place on the axis has no label', () => {

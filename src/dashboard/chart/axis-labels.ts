@@ -1,7 +1,7 @@
 // Labels on a pane's axis: present values of plots, prices of resting orders, the last price.
 //
-// Labels that would lie on each other become one: that of the most important, with a plus if another value stands behind
-// it, which the legend has. The library would move them apart, away from the values they name, and out of a low pane.
+// Of labels that would lie on each other the most important stays, and the legend has the values of the others. The library
+// would move them apart, away from the values they name, and out of a low pane.
 
 import type { ISeriesPrimitiveAxisView } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
@@ -84,26 +84,18 @@ export interface AxisLabel {
 /** They are asked in every frame, since a chart that is scrolled or scaled moves them. */
 export function merging(labels: readonly AxisLabel[]): ISeriesPrimitiveAxisView[] {
   const byImportance = labels.toSorted((a, b) => b.importance - a.importance)
-  /** Those that stay, each with the labels that it stands for. */
   const standing = () => {
-    const kept = new Map<AxisLabel, { readonly y: number; readonly behind: AxisLabel[] }>()
+    const kept = new Map<AxisLabel, number>()
     for (const label of byImportance) {
       const y = label.y()
-      if (y === null) continue
-      const before = [...kept.values()].find((one) => Math.abs(one.y - y) < ONE_BELOW)
-      if (before) before.behind.push(label)
-      else kept.set(label, { y, behind: [] })
+      if (y !== null && ![...kept.values()].some((one) => Math.abs(one - y) < ONE_BELOW)) kept.set(label, y)
     }
     return kept
   }
   return labels.map((label) => ({
     coordinate: () => label.y() ?? OFF_SCREEN,
     visible: () => standing().has(label),
-    text: () => {
-      const own = label.text()
-      const behind = standing().get(label)?.behind ?? []
-      return behind.some(({ text }) => text() !== own) ? `${own}+` : own
-    },
+    text: label.text,
     textColor: () => readable(label.color),
     backColor: () => label.color.slice(0, 7),
   }))
