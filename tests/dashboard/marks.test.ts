@@ -250,8 +250,10 @@ describe('trades', () => {
       { text: '+95', tone: 'muted' },
       { text: '−12.50 USD', tone: 'down' },
     ])
-    const { exitLines: long } = tradeLines({ ...trade, exitComment: '' }, 'USD')
-    expect(long[0]!.text).toBe('Close entry(s) or…')
+    const { exitLines: closed } = tradeLines({ ...trade, exitComment: '' }, 'USD')
+    expect(closed[0]!.text).toBe('Close Short')
+    const { exitLines: long } = tradeLines({ ...trade, exitComment: 'Target of the second stage' }, 'USD')
+    expect(long[0]!.text).toBe('Target of the sec…')
   })
 
   test('are on the timeline of a replay as far as it knows of them', () => {

@@ -11,6 +11,7 @@ import type { Cell } from './cell.ts'
 import { cutOf } from './cell-scene.ts'
 import { isActive, replayOnChart } from './chart-state.ts'
 import s from './chart.module.css'
+import { exitName } from './trades.ts'
 
 const NoBars = lazy(async () => (await import('./no-bars.tsx')).NoBars)
 
@@ -95,7 +96,7 @@ export function TradeTooltip({ cell }: { readonly cell: Cell }) {
           {price(trade.entryPrice, report.mintick)}
           <span class="muted"> {timeText(trade.entryTime, cell.zone.value, clock)}</span>
         </dd>
-        <dt>{trade.status === 'open' ? 'Still open' : trade.exitComment || trade.exitId}</dt>
+        <dt>{trade.status === 'open' ? 'Still open' : exitName(trade)}</dt>
         <dd class="num">
           {price(trade.exitPrice, report.mintick)}
           <span class="muted"> {timeText(trade.exitTime, cell.zone.value, clock)}</span>

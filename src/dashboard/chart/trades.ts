@@ -86,6 +86,10 @@ function fillsOf(trade: ReportTrade, base: number): readonly Fill[] {
   return trade.status === 'closed' ? [entry, exit] : [entry]
 }
 
+/** What an exit is called here. TradingView calls that of `strategy.close` "Close entry(s) order NAME", whose name is cut everywhere. */
+export const exitName = ({ exitComment, exitId }: Pick<ReportTrade, 'exitComment' | 'exitId'>): string =>
+  exitComment || exitId.replace(/^Close entry\(s\) order /, 'Close ')
+
 /** What stands at both ends of a trade. */
 export function tradeLines(trade: ReportTrade, currency: string) {
   const [gain, loss] = trade.side === 'long' ? (['+', '−'] as const) : (['−', '+'] as const)
@@ -98,7 +102,7 @@ export function tradeLines(trade: ReportTrade, currency: string) {
   return {
     entryLines: [named(trade.entryComment || trade.entryId), sized(gain)],
     exitLines: [
-      named(trade.exitComment || trade.exitId),
+      named(exitName(trade)),
       sized(loss),
       { text: profit, tone: trade.profit >= 0 ? 'up' : 'down' } as const,
     ],

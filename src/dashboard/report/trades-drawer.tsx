@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, markedTrade, replayOnChart, shown, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
+import { exitName } from '../chart/trades.ts'
 import { download } from '../chart/picture.ts'
 import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
 import { Button, cx, Empty } from '../ui/ui.tsx'
@@ -249,18 +250,13 @@ function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
       <div role="gridcell" data-column="entryPrice" class="num">
         {price(trade.entryPrice, mintick)}
       </div>
-      <div
-        role="gridcell"
-        data-column="exit"
-        class={s.left}
-        title={open ? undefined : trade.exitComment || trade.exitId}
-      >
+      <div role="gridcell" data-column="exit" class={s.left} title={open ? undefined : exitName(trade)}>
         {open ? (
           <span class="muted">Open</span>
         ) : (
           <>
             <span class="num">{timeText(trade.exitTime, zone.value, clock)}</span>{' '}
-            <span class="muted">{trade.exitComment || trade.exitId}</span>
+            <span class="muted">{exitName(trade)}</span>
           </>
         )}
       </div>
