@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { compile } from '../../src/language/compile.ts'
+import { nameOf } from '../../src/dashboard/alerts/alert-model.ts'
 import { crossingsOf } from '../../src/dashboard/studies/crossings.ts'
 import { LIBRARY } from '../../src/dashboard/studies/library.ts'
 
@@ -45,4 +46,22 @@ plot(math.max(close, open), title = "Both, of them", color = color.red)
 plot(close, "Hidden", display = display.none)
 `
   expect(crossingsOf(source).map(({ text }) => text)).toEqual(['Both, of them crosses a level'])
+})
+
+test('an alert that nobody named is called by what it waits for when it is sent', () => {
+  const body = {
+    name: '',
+    exchange: 'SP',
+    symbol: 'SPX',
+    interval: '1D',
+    kind: 'indicator',
+    op: 'crossing_up',
+    plot: 'RSI',
+    price: 80,
+  } as const
+  const isDifference = { ...of('rsi')[0]!, text: 'MACD crosses Signal', isDifference: true }
+  expect(nameOf(body, of('rsi')[0])).toBe('RSI crosses above 80')
+  expect(nameOf({ ...body, op: 'crossing' }, isDifference)).toBe('MACD crosses Signal')
+  expect(nameOf({ ...body, name: 'Hot' }, undefined)).toBe('Hot')
+  expect(nameOf({ ...body, kind: 'price' }, undefined)).toBe('')
 })

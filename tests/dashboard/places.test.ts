@@ -90,9 +90,9 @@ describe.skipIf(noBrowser)('places', () => {
     const { alerts } = (await of('alerts')) as { alerts: { name: string; scriptId: string }[] }
     const kept = alerts.toSorted((a, b) => a.name.localeCompare(b.name))
     expect(kept).toMatchObject([
-      { name: 'EMA: Price crosses EMA', kind: 'indicator', plot: 'Price less EMA', op: 'crossing', price: 0 },
-      { name: 'MACD: MACD crosses Signal', kind: 'indicator', plot: 'MACD less Signal', price: 0 },
-      { name: 'RSI: RSI crosses a level', plot: 'RSI', price: 70, inputs: { Length: 21 } },
+      { name: 'MACD crosses Signal', kind: 'indicator', plot: 'MACD less Signal', price: 0 },
+      { name: 'Price crosses EMA', kind: 'indicator', plot: 'Price less EMA', op: 'crossing', price: 0 },
+      { name: 'RSI crosses 70', plot: 'RSI', price: 70, inputs: { Length: 21 } },
     ])
     const { scripts } = (await of('scripts')) as { scripts: { id: string; kind: string }[] }
     expect(scripts.map(({ id }) => id).toSorted()).toEqual(kept.map(({ scriptId }) => scriptId).toSorted())
@@ -106,7 +106,11 @@ describe.skipIf(noBrowser)('places', () => {
     await page.waitForURL(/\/research\/library%3Arsi\/scan$/)
     await page.getByRole('group', { name: 'What it is about' }).getByText('RSI').waitFor()
     await page.getByRole('tab', { name: 'Alerts' }).click()
-    await page.getByRole('list', { name: 'Alerts' }).getByText('RSI: RSI crosses a level').nth(1).waitFor()
+    await page
+      .getByRole('list', { name: 'Alerts' })
+      .getByText('RSI crosses 70', { exact: true })
+      .nth(1)
+      .waitFor()
     expect(complaints).toEqual([])
   }, 300_000)
 

@@ -16,6 +16,7 @@ import { alertAt, type AlertWish, type Subject } from '../workspace.ts'
 import {
   FREQUENCIES,
   KINDS,
+  nameOf,
   needsBars,
   needsChannel,
   needsOperator,
@@ -28,7 +29,7 @@ import { bodyOf, startOf, SUBJECT, type AlertValues } from './alert-values.ts'
 import { AlertWays, Escalation, mailsBy, useWays } from './alert-ways.tsx'
 import s from './alerts.module.css'
 import { alertsChanged } from './on-charts.ts'
-import { isSilentBy } from './silence.ts'
+import { isSilentBy, tellWarnings } from './silence.ts'
 
 const InputFields = lazy(async () => (await import('../editor/input-fields.tsx')).InputFields)
 const FIELDS = bodyFields('POST /api/platform/alerts')
@@ -83,12 +84,14 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
     start: startOf(wish, subject && crossingsOf(subject.source)[0]),
     async send(values) {
       const scriptId = needsScript(values.kind) ? await scriptOf(values, wish, crossings, scripts) : null
-      const body = bodyOf(values, mailsBy(values, ways), ways, scriptId)
+      const sent = bodyOf(values, mailsBy(values, ways), ways, scriptId)
+      const crossing = crossings.find((one) => one.plot === values.plot)
+      const body = { ...sent, name: nameOf(sent, crossing) }
       const answer = alert
         ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
         : await call('POST /api/platform/alerts', { body })
       alertsChanged.value++
-      for (const warning of answer.warnings ?? []) toast(warning.message)
+      tellWarnings(answer.warnings)
       toast(alert ? 'Alert changed' : 'Alert is on', isSilentBy(answer.warnings) ? {} : { tone: 'up' })
       onClose()
     },

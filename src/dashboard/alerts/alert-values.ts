@@ -54,7 +54,7 @@ export function startOf({ alert, subject, ...wish }: AlertWish, first: Crossing 
   const from = alert ?? wish.market ?? market.peek()
   const ofSubject = subject ? (subject.kind === 'strategy' && !first ? 'strategy' : 'indicator') : undefined
   return {
-    name: of.name ?? (subject && first ? `${subject.name}: ${first.text}` : ''),
+    name: of.name ?? '',
     symbol: `${from.exchange}:${from.symbol}`,
     interval: intervalText(from.interval),
     kind: of.kind ?? ofSubject ?? 'price',

@@ -40,7 +40,7 @@ export function useWays(): KnownWays {
   return ways
 }
 
-/** An alert is told in some way at least: where no mail is sent, by mail only until another way is chosen. */
+/** The server wants one way at least: where it sends no mail, it is mail, which then waits on the page Alerts, until another is chosen. */
 export const mailsBy = ({ email, webhook, channelIds }: AlertValues, { canMail }: KnownWays): boolean =>
   email ?? (canMail !== false || !(webhook || channelIds.length > 0))
 
@@ -57,14 +57,13 @@ export function AlertWays({ form: { values, set }, ways }: WaysProps) {
       <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
         Besides the list here, tell me by
       </legend>
-      <Check checked={mailsBy(values, ways)} onChange={(value) => set('email', value)}>
-        E-mail{' '}
-        <span class="muted">
-          {canMail === false
-            ? 'waits on the page Alerts: this server has no mail server'
-            : `to ${user.value?.email}`}
-        </span>
-      </Check>
+      {canMail === false ? (
+        <span class="muted">This server sends no e-mail.</span>
+      ) : (
+        <Check checked={mailsBy(values, ways)} onChange={(value) => set('email', value)}>
+          E-mail <span class="muted">to {user.value?.email}</span>
+        </Check>
+      )}
       {(hasHooks || values.webhook) && (
         <Check checked={values.webhook} onChange={(value) => set('webhook', value)}>
           Webhook

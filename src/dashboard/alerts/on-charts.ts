@@ -10,7 +10,7 @@ import type { Market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { toast, toastError } from '../ui/ui.tsx'
 import { levelsOf, nameText, type AlertLevel } from './alert-model.ts'
-import { isSilentBy } from './silence.ts'
+import { isSilentBy, tellWarnings } from './silence.ts'
 
 /** Counts up when an alert was created or changed, so that lists load again. */
 export const alertsChanged = signal(0)
@@ -171,7 +171,7 @@ type Body = Args<'POST /api/platform/alerts'>['body']
 async function create(body: Body): Promise<{ readonly alert: Alert; readonly isSilent: boolean }> {
   try {
     const { alert, warnings = [] } = await call('POST /api/platform/alerts', { body })
-    for (const { message } of warnings) toast(message)
+    tellWarnings(warnings)
     replace(alert.id, alert)
     return { alert, isSilent: isSilentBy(warnings) }
   } catch (error) {

@@ -6,6 +6,7 @@ import type { Feed } from '../../wire/feed.ts'
 import { silenceText } from '../../market/silence.ts'
 import { call } from '../api-client.ts'
 import { isSameMarket } from '../charts.ts'
+import { toast } from '../ui/ui.tsx'
 import type { Alert } from './alert-model.ts'
 
 interface Known {
@@ -41,6 +42,13 @@ export function silenceOf(alert: Alert): string | null {
   return silenceText(alert, newest.length > 0 ? Math.max(...newest) : null, Date.now(), feed?.said ?? null)
 }
 
+type Warnings = readonly { readonly code: string; readonly message: string }[]
+
 /** Whether the answer that armed an alert says so. */
-export const isSilentBy = (warnings: readonly { readonly code: string }[] = []): boolean =>
+export const isSilentBy = (warnings: Warnings = []): boolean =>
   warnings.some(({ code }) => code === 'no_new_bars')
+
+/** Not that there is no mail server: the form and the page Alerts say so, and nobody chose mail where there is none. */
+export function tellWarnings(warnings: Warnings = []): void {
+  for (const { code, message } of warnings) if (code !== 'channel_not_configured') toast(message)
+}
