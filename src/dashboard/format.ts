@@ -125,3 +125,7 @@ export const duration = (ms: number): string =>
 
 /** The class that colours a result. */
 export const tone = (value: number | null | undefined): string => (!value ? '' : value > 0 ? 'up' : 'down')
+
+/** What an exit is called. TradingView calls that of `strategy.close` "Close entry(s) order NAME", of which NAME is cut off everywhere. */
+export const exitName = (of: { readonly exitComment: string | null; readonly exitId: string }): string =>
+  of.exitComment || of.exitId.replace('entry(s) order ', '')

@@ -8,6 +8,7 @@ import { areAlike, dayToRepeat } from '../language/behaviour.ts'
 import type { ExportSettings } from '../wire/export.ts'
 import type { Args } from '../wire/operations.ts'
 import { ApiError, call } from './api-client.ts'
+import { navigate, query } from './router.ts'
 import { lastRun, remembered } from './settings.ts'
 import { titleOf } from './editor/title-of.ts'
 import { activeId, charts, fieldOf, isSameMarket, market, scriptId, scriptMarket } from './charts.ts'
@@ -92,7 +93,11 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
       trials,
       replaced,
     }
-    if (id !== null) lastRun.value = id
+    if (id !== null) {
+      lastRun.value = id
+      // A reload must not bring back the run that the address names.
+      if (query.peek().has('backtest')) navigate('/', { replace: true })
+    }
     if (reveal && bottom.peek() === '') bottom.value = 'report'
   } catch (error) {
     if (mine.signal.aborted) return

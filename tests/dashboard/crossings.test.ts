@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { compile } from '../../src/language/compile.ts'
-import { nameOf } from '../../src/dashboard/alerts/alert-model.ts'
+import { nameOf } from '../../src/dashboard/alerts/alert-name.ts'
 import { crossingsOf } from '../../src/dashboard/studies/crossings.ts'
 import { LIBRARY } from '../../src/dashboard/studies/library.ts'
 
@@ -58,6 +58,7 @@ test('an alert that nobody named is called by what it waits for when it is sent'
     op: 'crossing_up',
     plot: 'RSI',
     price: 80,
+    channels: [],
   } as const
   const isDifference = { ...of('rsi')[0]!, text: 'MACD crosses Signal', isDifference: true }
   expect(nameOf(body, of('rsi')[0])).toBe('RSI crosses above 80')

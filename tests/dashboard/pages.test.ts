@@ -284,8 +284,6 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.getByLabel('Length').fill('200')
       await page.getByText('1, 1 changed').waitFor()
       await page.getByLabel('Level').fill('3000')
-      // Somebody has to be told, so mail is offered first.
-      await page.getByRole('checkbox', { name: /^E-mail/ }).uncheck()
       await page.getByRole('checkbox', { name: /^Webhook/ }).check()
       await page.getByText('The 2 that listen to alerts now').waitFor()
       await page.getByRole('button', { name: 'Only some' }).click()
@@ -315,9 +313,8 @@ describe.skipIf(noBrowser)('pages', () => {
       expect(await page.getByLabel('Length').inputValue()).toBe('200')
       expect(await page.getByRole('checkbox', { name: /Desk/ }).isChecked()).toBe(true)
       await page.getByRole('button', { name: 'All', exact: true }).last().click()
-      await page.getByRole('checkbox', { name: /^E-mail/ }).check()
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('to e-mail, all webhooks').waitFor()
+      await page.getByText('to all webhooks').waitFor()
       expect(await stored()).toMatchObject({ inputs: { Length: 200 }, webhookIds: [] })
       await page.request.delete(`${api}/alerts/${((await stored()) as { id: string }).id}`)
       expect(complaints).toEqual([])
@@ -402,9 +399,7 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.getByRole('button', { name: 'New alert' }).first().click()
       await page.getByLabel('Level').fill('1')
       // There is no mail server: mail gives way to what is chosen.
-      await page.getByRole('checkbox', { name: /^E-mail/, checked: true }).waitFor()
       await page.getByRole('checkbox', { name: /^Телефон/ }).check()
-      await page.getByRole('checkbox', { name: /^E-mail/, checked: false }).waitFor()
       await page.getByLabel('Condition').selectOption('above')
       await page.getByRole('button', { name: 'Create alert' }).click()
       await page.getByText('to a channel').waitFor()
@@ -643,7 +638,6 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.getByLabel('Level').fill('1')
       await page.getByLabel('Condition').selectOption('above')
       await page.getByLabel('Fires').selectOption('every_time')
-      await page.getByRole('checkbox', { name: /^E-mail/ }).uncheck()
       await page.getByRole('checkbox', { name: new RegExp(name) }).check()
       await page.getByLabel('If nobody has seen it, tell').selectOption(name)
       await page.getByLabel('After minutes').fill('2000')
@@ -886,7 +880,8 @@ if bar_index % (days * 6) == 9
       // The address names a run as long as it is the one that is shown.
       await page.keyboard.press('Escape')
       expect(page.url()).toEndWith(`?backtest=${id}`)
-      await page.keyboard.press('Control+Enter')
+      await page.getByRole('tab', { name: 'Script' }).click()
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
       await page.waitForURL(({ search }) => search === '')
       expect(complaints).toEqual([])
 

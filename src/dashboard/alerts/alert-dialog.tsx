@@ -16,7 +16,6 @@ import { alertAt, type AlertWish, type Subject } from '../workspace.ts'
 import {
   FREQUENCIES,
   KINDS,
-  nameOf,
   needsBars,
   needsChannel,
   needsOperator,
@@ -25,11 +24,12 @@ import {
   OPERATORS,
   PLACEHOLDERS,
 } from './alert-model.ts'
+import { nameOf } from './alert-name.ts'
 import { bodyOf, startOf, SUBJECT, type AlertValues } from './alert-values.ts'
 import { AlertWays, Escalation, mailsBy, useWays } from './alert-ways.tsx'
 import s from './alerts.module.css'
 import { alertsChanged } from './on-charts.ts'
-import { isSilentBy, tellWarnings } from './silence.ts'
+import { tellWarnings } from './silence.ts'
 
 const InputFields = lazy(async () => (await import('../editor/input-fields.tsx')).InputFields)
 const FIELDS = bodyFields('POST /api/platform/alerts')
@@ -91,8 +91,7 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
         ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
         : await call('POST /api/platform/alerts', { body })
       alertsChanged.value++
-      tellWarnings(answer.warnings)
-      toast(alert ? 'Alert changed' : 'Alert is on', isSilentBy(answer.warnings) ? {} : { tone: 'up' })
+      toast(alert ? 'Alert changed' : 'Alert is on', tellWarnings(answer.warnings) ? {} : { tone: 'up' })
       onClose()
     },
   })

@@ -1,8 +1,6 @@
 // An alert's condition, channels and state as sentences.
 
 import type { Alert, Firing } from '../../wire/alert.ts'
-import type { Args } from '../../wire/operations.ts'
-import type { Crossing } from '../studies/crossings.ts'
 
 export type { Alert, Firing }
 
@@ -65,26 +63,6 @@ export function conditionText(
   const within = needsBars(op) ? ` within ${bars} ${bars === 1 ? 'bar' : 'bars'}` : ''
   if (needsPercent(op)) return `${subject} ${verb.replace(' %', '')} ${number(percent)}%${within}`
   return `${subject} ${verb} ${number(price)}${within}`
-}
-
-/** `crossing`: what the alert waits for. An alert on a plot that nobody named is called by that: `RSI crosses 70`. */
-export function nameOf(
-  body: Args<'POST /api/platform/alerts'>['body'],
-  crossing: Crossing | undefined,
-): string {
-  const {
-    name = '',
-    kind,
-    op = null,
-    price = null,
-    price2 = null,
-    percent = null,
-    bars = 0,
-    plot = '',
-  } = body
-  if (name !== '' || kind !== 'indicator') return name
-  if (crossing?.isDifference && op === 'crossing') return crossing.text
-  return conditionText({ kind, op, price, price2, percent, bars, plot })
 }
 
 /** The name, with its levels as prices are written: the server's own has them as other programs read them, `2850`. */

@@ -57,9 +57,8 @@ export function AlertWays({ form: { values, set }, ways }: WaysProps) {
       <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
         Besides the list here, tell me by
       </legend>
-      {canMail === false ? (
-        <span class="muted">This server sends no e-mail.</span>
-      ) : (
+      {canMail === false && <span class="muted">This server sends no e-mail.</span>}
+      {(canMail || values.email) && (
         <Check checked={mailsBy(values, ways)} onChange={(value) => set('email', value)}>
           E-mail <span class="muted">to {user.value?.email}</span>
         </Check>

@@ -10,7 +10,7 @@ import type { Market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { toast, toastError } from '../ui/ui.tsx'
 import { levelsOf, nameText, type AlertLevel } from './alert-model.ts'
-import { isSilentBy, tellWarnings } from './silence.ts'
+import { tellWarnings } from './silence.ts'
 
 /** Counts up when an alert was created or changed, so that lists load again. */
 export const alertsChanged = signal(0)
@@ -170,10 +170,9 @@ type Body = Args<'POST /api/platform/alerts'>['body']
 /** What it was to be told by may be gone since. It is told in the ways that are left then, or else by mail. */
 async function create(body: Body): Promise<{ readonly alert: Alert; readonly isSilent: boolean }> {
   try {
-    const { alert, warnings = [] } = await call('POST /api/platform/alerts', { body })
-    tellWarnings(warnings)
+    const { alert, warnings } = await call('POST /api/platform/alerts', { body })
     replace(alert.id, alert)
-    return { alert, isSilent: isSilentBy(warnings) }
+    return { alert, isSilent: tellWarnings(warnings) }
   } catch (error) {
     const less = error instanceof ApiError ? withoutGone(body, error.fields) : null
     if (!less) throw error

@@ -42,13 +42,13 @@ export function silenceOf(alert: Alert): string | null {
   return silenceText(alert, newest.length > 0 ? Math.max(...newest) : null, Date.now(), feed?.said ?? null)
 }
 
-type Warnings = readonly { readonly code: string; readonly message: string }[]
-
-/** Whether the answer that armed an alert says so. */
-export const isSilentBy = (warnings: Warnings = []): boolean =>
-  warnings.some(({ code }) => code === 'no_new_bars')
-
-/** Not that there is no mail server: the form and the page Alerts say so, and nobody chose mail where there is none. */
-export function tellWarnings(warnings: Warnings = []): void {
+/**
+ * Shows what the server warned of when it armed an alert, and answers whether no bars come for it. Not that there is no mail
+ * server: the form and the page Alerts say so, and nobody chose mail where there is none.
+ */
+export function tellWarnings(
+  warnings: readonly { readonly code: string; readonly message: string }[] = [],
+): boolean {
   for (const { code, message } of warnings) if (code !== 'channel_not_configured') toast(message)
+  return warnings.some(({ code }) => code === 'no_new_bars')
 }

@@ -8,7 +8,7 @@ import { addCommands } from '../commands.ts'
 import { firstPaint } from '../first-paint.ts'
 import { percent, price } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { navigate, path, query } from '../router.ts'
+import { query } from '../router.ts'
 import { CANCELLED, openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
 import { lastRun } from '../settings.ts'
 import { runStudies, settingsOf } from '../studies/studies.ts'
@@ -127,16 +127,8 @@ function useFirstRun(): void {
     const asked = query.peek().get('backtest')
     const again = asked ?? lastRun.peek()
     if (run.peek() && !asked) return undefined
-    let stop: (() => void) | undefined
     const begin = () => {
       if (script.peek().source !== '') void runOpened({ here: false })
-    }
-    /** The address names the run that is shown: a reload must not bring an older one back. */
-    const follow = () => {
-      stop = effect(() => {
-        if (run.value?.id !== asked && query.peek().get('backtest') === asked)
-          navigate(path.peek(), { replace: true })
-      })
     }
     const restore = () => {
       if (again === CANCELLED) return
@@ -144,7 +136,6 @@ function useFirstRun(): void {
       openBacktest(again, { market: asked ? 'follow' : 'keep' }).then(
         (opened) => {
           if (!opened) begin()
-          else if (asked && !left) follow()
         },
         (error: unknown) => {
           if (asked) toastError(error)
@@ -161,7 +152,6 @@ function useFirstRun(): void {
       })
     return () => {
       left = true
-      stop?.()
     }
   }, [])
 }

@@ -1,7 +1,7 @@
 // What lies over the chart: while it has no bars to show, after a run that failed, and at a trade under the pointer.
 
 import { ApiError } from '../api-client.ts'
-import { money, percent, price, quantity, time as timeText } from '../format.ts'
+import { exitName, money, percent, price, quantity, time as timeText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { runScript } from '../run-script.ts'
 import { Button, cx, Failure } from '../ui/ui.tsx'
@@ -11,7 +11,6 @@ import type { Cell } from './cell.ts'
 import { cutOf } from './cell-scene.ts'
 import { isActive, replayOnChart } from './chart-state.ts'
 import s from './chart.module.css'
-import { exitName } from './trades.ts'
 
 const NoBars = lazy(async () => (await import('./no-bars.tsx')).NoBars)
 

@@ -6,7 +6,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { ReportTrade } from '../../wire/report.ts'
-import { money, quantity } from '../format.ts'
+import { exitName, money, quantity } from '../format.ts'
 import { faded, type LegendRoom, type Paint } from './paint.ts'
 import { LABEL_SIZE, textWidth } from './text-width.ts'
 
@@ -85,10 +85,6 @@ function fillsOf(trade: ReportTrade, base: number): readonly Fill[] {
   const exit = { trade, bar: base + trade.exitBar, isBuy: !isLong, isEntry: false }
   return trade.status === 'closed' ? [entry, exit] : [entry]
 }
-
-/** What an exit is called here. TradingView calls that of `strategy.close` "Close entry(s) order NAME", whose name is cut everywhere. */
-export const exitName = ({ exitComment, exitId }: Pick<ReportTrade, 'exitComment' | 'exitId'>): string =>
-  exitComment || exitId.replace(/^Close entry\(s\) order /, 'Close ')
 
 /** What stands at both ends of a trade. */
 export function tradeLines(trade: ReportTrade, currency: string) {

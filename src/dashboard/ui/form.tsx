@@ -117,8 +117,10 @@ export function useForm<V extends object>({
     event?.preventDefault()
     if (busy) return
     const from = event?.target instanceof HTMLElement ? event.target : null
-    const scope = from?.closest('[role=dialog], form') ?? document
-    const goTo = (name: string) => scope.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
+    const dialog = from?.closest('[role=dialog]')
+    const scope = dialog ?? from?.closest('form') ?? document
+    const goTo = (name: string | undefined) =>
+      (scope.querySelector<HTMLElement>(`[name="${name}"]`) ?? dialog?.querySelector('button'))?.focus()
     const wrong = [...asked.current].find(([name, options]) => localFault(name, options))
     setLeft(new Set(asked.current.keys()))
     if (wrong) {
@@ -138,11 +140,12 @@ export function useForm<V extends object>({
       (error: unknown) => {
         setFailure({ error, values })
         setBusy(false)
+        // The button was disabled meanwhile and has lost the focus, without which a dialog hears no Esc.
         const refusedAt = error instanceof ApiError ? error.fields : []
         const field = [...asked.current].find(([name, { also = [] }]) =>
           refusedAt.some(({ path }) => [name, ...also].some((one) => isAt(path, one))),
         )
-        if (field) goTo(field[0])
+        goTo(field?.[0])
       },
     )
   }

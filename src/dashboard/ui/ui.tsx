@@ -306,21 +306,14 @@ export function Dialog({ title, onClose, children, footer, width }: DialogProps)
       if (event.key !== 'Tab') return
       const all = focusable()
       const edge = event.shiftKey ? all[0] : all.at(-1)
-      if (element?.contains(document.activeElement) && document.activeElement !== edge) return
+      if (document.activeElement !== edge) return
       event.preventDefault()
       ;(event.shiftKey ? all.at(-1) : all[0])?.focus()
     }
     const element = box.current
-    // A button that is disabled while its request is under way loses the focus to the page, and with it Esc and Tab.
-    const onLost = (event: KeyboardEvent) => {
-      if (event.target === document.body && [...document.querySelectorAll('[aria-modal]')].at(-1) === element)
-        onKey(event)
-    }
     element?.addEventListener('keydown', onKey)
-    addEventListener('keydown', onLost, true)
     return () => {
       element?.removeEventListener('keydown', onKey)
-      removeEventListener('keydown', onLost, true)
       before?.focus()
     }
   }, [])
