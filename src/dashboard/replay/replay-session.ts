@@ -45,7 +45,7 @@ export const bookmarks = signal<readonly Pick<Bookmark, 'bar' | 'note'>[]>([])
 
 /** What this tab was in when it was loaded again. */
 const CUT_OFF = 'chartroom.replay'
-let cutOff = sessionStorage.getItem(CUT_OFF)
+const cutOff = signal(sessionStorage.getItem(CUT_OFF))
 effect(() => {
   const of = session.value?.backtest ? 'backtest' : 'market'
   if (session.value) sessionStorage.setItem(CUT_OFF, blind.value ? `${of} blind` : of)
@@ -54,9 +54,9 @@ effect(() => {
 
 /** Once after a reload in the middle of a replay, and once what was replayed is there again: that it goes on, blind if it was. */
 export function goesOn(source: 'market' | 'backtest'): boolean {
-  const [of, isBlind] = cutOff?.split(' ') ?? []
+  const [of, isBlind] = cutOff.peek()?.split(' ') ?? []
   if (of !== source) return false
-  cutOff = null
+  cutOff.value = null
   blind.value = isBlind !== undefined
   return true
 }
