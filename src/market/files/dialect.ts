@@ -542,11 +542,12 @@ function areCounted(rows: readonly Line[], index: number): boolean {
  * there are several symbols side by side.
  */
 function withoutSymbol(names: readonly string[], row: number): readonly string[] {
-  if (names.includes('open')) return names
+  const all = new Set(names)
+  if (all.has('open')) return names
   const found = names.flatMap((name) => {
     const at = name.indexOf('open')
     const [before, behind] = [name.slice(0, at), name.slice(at + 4)]
-    const isAll = at >= 0 && PRICES.every((role) => names.includes(before + role + behind))
+    const isAll = at >= 0 && PRICES.every((role) => all.has(before + role + behind))
     return isAll ? [{ before, behind }] : []
   })
   const only = found.length === 1 ? found[0] : found.find((one) => `${one.before}${one.behind}` === 'bid')
@@ -557,10 +558,10 @@ function withoutSymbol(names: readonly string[], row: number): readonly string[]
         : name,
     )
   if (found.length === 0) return names
-  const all = found.map(({ before, behind }) => `${before}…${behind}`).join(', ')
+  const symbols = found.map(({ before, behind }) => `${before}…${behind}`).join(', ')
   throw notRead(
     row,
-    `there are several symbols, ${all.slice(0, 200)}: say which, such as columns=open=… (--columns)`,
+    `there are several symbols, ${symbols.slice(0, 200)}: say which, such as columns=open=… (--columns)`,
   )
 }
 
