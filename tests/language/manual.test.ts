@@ -149,7 +149,6 @@ describe('a call under a condition works on the bars it is executed on', () => {
     'ta.percentrank(close, 7)',
     'ta.stdev(close, 7)',
     'ta.linreg(close, 7, 0)',
-    'ta.change(close, 3)',
     'math.sum(close, 7)',
   ])
     test(`${call} (seed ${seed})`, () => {
@@ -164,4 +163,13 @@ describe('a call under a condition works on the bars it is executed on', () => {
         else expect(under[i]).toBeCloseTo(expected, 9)
       }
     })
+
+  test(`ta.change looks back at bars, of which those without a call hold the value before (seed ${seed})`, () => {
+    const under = plotted(`${condition} ? ta.change(close, 3) : na`, closes)
+    for (const i of executed) {
+      const held = executed.findLast((bar) => bar <= i - 3)
+      if (held === undefined) expect(under[i]).toBeNaN()
+      else expect(under[i]).toBe((closes[i] ?? 0) - (closes[held] ?? 0))
+    }
+  })
 })

@@ -155,9 +155,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
       return beaten ? NaN : pivot
     },
   },
-  change: { make: () => new Change(), oracle: (seen, n) => now(seen) - (seen.at(-1 - n) ?? NaN) },
+  change: {
+    make: () => new Change(),
+    args: (x, n, bar) => [x, n, bar],
+    oracle: (seen, n) => now(seen) - (seen.at(-1 - n) ?? NaN),
+  },
   roc: {
     make: () => new Roc(),
+    args: (x, n, bar) => [x, n, bar],
     oracle: (seen, n) => {
       const before = seen.at(-1 - n) ?? NaN
       return (100 * (now(seen) - before)) / before
@@ -447,7 +452,7 @@ test('valuewhen counts occurrences back, barssince bars', () => {
 
 test('change of a bool says whether it is another one', () => {
   const change = new BoolChange()
-  expect([true, true, false, null, true].map((x) => change.next(x, 1))).toEqual([
+  expect([true, true, false, null, true].map((x, bar) => change.next(x, 1, bar))).toEqual([
     false,
     false,
     true,

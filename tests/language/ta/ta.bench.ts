@@ -87,8 +87,8 @@ const STEPS: Readonly<Record<string, () => Step>> = {
     )(new pivots.PivotHigh()),
   change: () =>
     (
-      (s) => (x, _, n) =>
-        s.next(x, n)
+      (s) => (x, i, n) =>
+        s.next(x, n, i)
     )(new changes.Change()),
   rising: () =>
     (

@@ -1,40 +1,48 @@
-// Compares a series with its value some calls ago: change, mom, roc, rising, falling, cum.
+// Compares a series with what it was: change, mom, roc, rising, falling, cum.
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { EPSILON, ValueHistory, lengthOf } from './window.ts'
 
+/** What a call site was given, a value a bar: a bar that skips the call has that of the latest call before it (K9). */
+class Past {
+  private readonly history = new ValueHistory()
+  private barBefore = Infinity
+
+  /** Notes the value and answers the one of `length` bars ago. */
+  next(value: number, length: number, bar: number): number {
+    if (bar > this.barBefore + 1) this.history.hold(bar - this.barBefore - 1, length + 1)
+    this.barBefore = bar
+    this.history.push(value, length + 1)
+    return this.history.at(length)
+  }
+}
+
 /** source − source[length], exact. */
 export class Change {
-  private readonly history = new ValueHistory()
+  private readonly past = new Past()
 
-  next(source: number, length: number): number {
-    const n = lengthOf(length, 'ta.change')
-    this.history.push(source, n + 1)
-    return source - this.history.at(n)
+  next(source: number, length: number, bar: number): number {
+    return source - this.past.next(source, lengthOf(length, 'ta.change'), bar)
   }
 }
 
 /** The change of a bool: whether it differs. Bools have no na here, so without an earlier value there is no difference. */
 export class BoolChange {
-  private readonly history = new ValueHistory()
+  private readonly past = new Past()
 
-  next(source: boolean | null, length: number): boolean {
-    const n = lengthOf(length, 'ta.change')
+  next(source: boolean | null, length: number, bar: number): boolean {
     const value = source === null ? NaN : Number(source)
-    this.history.push(value, n + 1)
-    const before = this.history.at(n)
+    const before = this.past.next(value, lengthOf(length, 'ta.change'), bar)
     return before === before && value === value && value !== before
   }
 }
 
 export class Roc {
-  private readonly history = new ValueHistory()
+  private readonly past = new Past()
 
-  next(source: number, length: number): number {
-    const n = lengthOf(length, 'ta.roc')
-    this.history.push(source, n + 1)
-    const before = this.history.at(n)
+  next(source: number, length: number, bar: number): number {
+    const before = this.past.next(source, lengthOf(length, 'ta.roc'), bar)
     return (100 * (source - before)) / before
   }
 }
@@ -84,7 +92,11 @@ export const CHANGES: readonly BuiltinEntry[] = [
       '(series int source, series int length = 1) series int',
       '(series float source, series int length = 1) series float',
     ],
-    [{ state: BoolChange }, { state: Change }, { state: Change }],
+    [
+      { state: BoolChange, implicit: ['bar_index'] },
+      { state: Change, implicit: ['bar_index'] },
+      { state: Change, implicit: ['bar_index'] },
+    ],
   ),
   fn(
     'ta.mom',
@@ -93,13 +105,13 @@ export const CHANGES: readonly BuiltinEntry[] = [
       '(series int source, series int length) series int',
       '(series float source, series int length) series float',
     ],
-    { state: Change },
+    { state: Change, implicit: ['bar_index'] },
   ),
   fn(
     'ta.roc',
     'Rate of change: per cent the source has moved in `length` bars.',
     '(series float source, series int length) series float',
-    { state: Roc },
+    { state: Roc, implicit: ['bar_index'] },
   ),
   fn(
     'ta.rising',

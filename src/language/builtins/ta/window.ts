@@ -45,6 +45,12 @@ export class ValueHistory {
     this.count++
   }
 
+  /** K9: the bars since the last push, `skipped` of them, held its value. */
+  hold(skipped: number, length: number): void {
+    const last = this.at(0)
+    for (let i = 0; i < skipped; i++) this.push(last, length)
+  }
+
   /** Copies the values of `count` windows to come: the last `length` - 1, and new ones, which it pushes. */
   windowsInto(windows: Float64Array, many: Float64Array, count: number, length: number): void {
     const { values, mask } = this
