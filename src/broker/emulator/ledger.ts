@@ -115,12 +115,12 @@ export function leaveLedger({ fills, closed }: Ledger): void {
   spares.leave({ fills, closed })
 }
 
-function noFills(): Fills {
-  const column = () => new Float64Array(ROWS_FIRST)
+function noFills(rows = ROWS_FIRST): Fills {
+  const column = () => new Float64Array(rows)
   return {
     count: 0,
-    bar: new Int32Array(ROWS_FIRST),
-    point: new Uint8Array(ROWS_FIRST),
+    bar: new Int32Array(rows),
+    point: new Uint8Array(rows),
     units: column(),
     price: column(),
     fee: column(),
@@ -128,7 +128,7 @@ function noFills(): Fills {
     value: column(),
     net: column(),
     fees: column(),
-    label: new Int32Array(ROWS_FIRST),
+    label: new Int32Array(rows),
     labels: [],
   }
 }
@@ -184,7 +184,7 @@ export function rowsOf<Part extends { readonly count: number }>(part: Part): Par
 /** The fills that there are now, which later ones do not change. `leaveCopy` gives their memory back. */
 export function takeCopy(fills: Fills): Fills {
   const { count, labels } = fills
-  const copy = spareCopies.take() ?? noFills()
+  const copy = spareCopies.take() ?? noFills(0)
   copy.count = count
   copy.labels = labels
   copy.bar = copied(fills.bar, count, copy.bar)
