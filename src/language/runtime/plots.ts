@@ -37,7 +37,9 @@ export function tracksOf(
       kind: spec.kind as PlotTrack['kind'],
       title: typeof title === 'string' ? title : '',
       options: options[i] ?? {},
-      columns: numbers(spec.columns),
+      columns: Object.fromEntries(
+        Object.entries(numbers(spec.columns)).map(([name, values]) => [name, drawn(values)]),
+      ),
       colors: numbers(spec.colors),
       texts: Object.fromEntries(
         Object.entries(spec.texts).map(([name, column]) => [
@@ -63,8 +65,16 @@ export function plotValues(
     const { title } = options[i] ?? {}
     const column = data[series]
     const values = Array.isArray(column) ? undefined : column?.subarray(from, to)
-    return [[typeof title === 'string' ? title : '', numberColumn(values, to - from).slice()] as const]
+    return [[typeof title === 'string' ? title : '', drawn(numberColumn(values, to - from).slice())] as const]
   })
+}
+
+/** K20: a value of 1e100 or more, of either sign, is not drawn. */
+const DRAWN_BELOW = 1e100
+
+function drawn(values: Float64Array): Float64Array {
+  const isDrawn = (value: number) => !(Math.abs(value) >= DRAWN_BELOW)
+  return values.every(isDrawn) ? values : values.map((value) => (isDrawn(value) ? value : Number.NaN))
 }
 
 /** Bools become 1 and 0, na is NaN. */
