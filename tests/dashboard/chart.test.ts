@@ -562,7 +562,11 @@ hline(0)
       await page
         .getByLabel("TradingView's list of trades, as CSV")
         .setInputFiles({ name: 'trades.csv', mimeType: 'text/csv', buffer: Buffer.from(`${head}\n${rows}`) })
-      await page.getByText('0 of 1 trades agree').waitFor()
+      const verdict = page.getByText('0 of 1 trades agree')
+      await verdict.waitFor()
+      // What came of it has the room that the words about files had.
+      const { y, height } = (await verdict.boundingBox())!
+      expect(y + height).toBeLessThan(800)
       await page.getByRole('button', { name: /First difference: trade 1/ }).waitFor()
       expect(complaints).toEqual([])
     },

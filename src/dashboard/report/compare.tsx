@@ -83,14 +83,20 @@ function WithExport({ run }: { readonly run: ShownRun }) {
         label="TradingView's list of trades, as CSV, or its report, as XLSX"
         onFiles={([file]) => file && attempt(compareFile(file))}
       >
-        <strong>
-          Drop the list of trades (CSV), the report (XLSX) or the chart (CSV) exported from TradingView
-        </strong>
-        <span>
-          Every trade is laid beside this run’s; the first that differs is shown on the chart. A report also
-          sets symbol, interval, inputs and properties, and has its figures compared. The plots of a chart are
-          held against this run’s, bar by bar.
-        </span>
+        {result || held ? (
+          'Drop another export of TradingView’s'
+        ) : (
+          <>
+            <strong>
+              Drop the list of trades (CSV), the report (XLSX) or the chart (CSV) exported from TradingView
+            </strong>
+            <span>
+              Every trade is laid beside this run’s; the first that differs is shown on the chart. A report
+              also sets symbol, interval, inputs and properties, and has its figures compared. The plots of a
+              chart are held against this run’s, bar by bar.
+            </span>
+          </>
+        )}
       </DropZone>
       {busy && <Progress fraction={null} label="Comparing" />}
       {problem !== null && <Failure error={problem} />}
