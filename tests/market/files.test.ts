@@ -1291,6 +1291,23 @@ describe('what is odd is told, with what was done', () => {
     ])
   })
 
+  test('weekends are no days without bars of a market whose hours are not known, unless it has others', async () => {
+    const days = [1, 4, 5, 6, 7, 8, 11, 13].map((day) => `2024-03-${String(day).padStart(2, '0')},1,1,1,1,5`)
+    const found = async (rows: readonly string[]) =>
+      (
+        await read(`date,open,high,low,close,volume\n${rows.join('\n')}\n`, {
+          symbol: defaultSymbol('MINE', 'X'),
+          interval: '1d',
+        })
+      ).findings
+    const message = (count: string) =>
+      `${count} of days without bars (holidays are among them); nothing was filled in`
+    expect(await found(days)).toEqual([`1: ${message('one stretch')}`])
+    expect(
+      await found([...days, '2024-03-14,1,1,1,1,5', '2024-03-15,1,1,1,1,5', '2024-03-16,1,1,1,1,5']),
+    ).toEqual([`3: ${message('3 stretches')}`])
+  })
+
   test('no volume at all is said once', async () => {
     const lines = Array.from({ length: 30 }, (_, i) => line(i, 100, 0))
     expect((await read(lines.join('\n'), { interval: '1m' })).findings).toEqual([

@@ -67,6 +67,9 @@ export class Quality {
   #bars = 0
   #zeros = 0
   #missing = 0
+  /** Weekends without bars, where the market's hours are not known: they are missing only if others have some. */
+  readonly #weekends: { readonly time: number; readonly text: string }[] = []
+  #barOnWeekend = false
   /** Bars of which it is known what was bought. */
   #sided = 0
   /** The typical range of a bar, a moving average. */
@@ -103,6 +106,7 @@ export class Quality {
       next.close = close[i]!
       if (this.#bars > 0) this.#look(next)
       if (volume[i] === 0) this.#zero(next.time)
+      if (this.#isDaily && isWeekend(this.#dayOf(next.time))) this.#barOnWeekend = true
       if (bought && bought[i]! >= 0) this.#sided++
       if (!this.#isOpenAlways && !this.#calendar.isOpen(next.time))
         this.note('outside_session', next.time, '')
@@ -122,6 +126,8 @@ export class Quality {
   }
 
   findings(): Finding[] {
+    if (this.#barOnWeekend)
+      for (const { time, text } of this.#weekends.splice(0)) this.note('missing_days', time, text)
     const isSilent = this.#zeros === this.#bars
     const hasUnknown = (this.#ofSides || this.#sided > 0) && this.#sided < this.#bars
     if (hasUnknown) this.#tallies.set('unknown_side', { count: this.#bars - this.#sided, examples: [] })
@@ -178,9 +184,12 @@ export class Quality {
   #missingDays(from: number, to: number): void {
     if (!this.#isDaily) return
     const first = this.#dayOf(from) + 1
-    const days = this.#openDays(first, this.#dayOf(to))
-    if (days > 0)
-      this.note('missing_days', this.#calendar.open(first), `${days} ${days === 1 ? 'day' : 'days'}`)
+    const end = this.#dayOf(to)
+    const days = this.#openDays(first, end)
+    if (days === 0) return
+    const found = { time: this.#calendar.open(first), text: `${days} ${days === 1 ? 'day' : 'days'}` }
+    if (this.#isOpenAlways && isWeekend(first) && isWeekend(end - 1) && days <= 2) this.#weekends.push(found)
+    else this.note('missing_days', found.time, found.text)
   }
 
   /** The date of the session that a bar of a day belongs to. */
@@ -223,6 +232,9 @@ export class Quality {
     this.note('split', next.time, ratio > 1 ? `${split} for 1` : `1 for ${split}`)
   }
 }
+
+/** Of a day since 1970, which began on a Thursday. */
+const isWeekend = (day: number): boolean => (((day + 5) % 7) + 7) % 7 < 2
 
 interface Bar {
   time: number
