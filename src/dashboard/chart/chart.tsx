@@ -14,7 +14,7 @@ import { lastRun } from '../settings.ts'
 import { runStudies, settingsOf } from '../studies/studies.ts'
 import { cx, toastError } from '../ui/ui.tsx'
 import { run, running, script } from '../workspace.ts'
-import { loadSymbols, symbols } from './cell.ts'
+import { loadSymbols } from './cell.ts'
 import { ChartCell } from './chart-cell.tsx'
 import s from './chart.module.css'
 import {
@@ -47,7 +47,8 @@ const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDial
 export function Chart() {
   const grid = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (symbols.peek() === null) loadSymbols().catch(toastError)
+    // Each time the chart is opened: a symbol that was imported meanwhile has a zone and a tick of its own.
+    loadSymbols().catch(toastError)
     const commands = import('./chart-commands.ts').then(({ COMMANDS }) => addCommands(COMMANDS))
     commands.catch(toastError)
     const slot = document.getElementById('bar-slot')
