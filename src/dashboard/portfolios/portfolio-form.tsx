@@ -72,11 +72,15 @@ const priorityColumn = (priorities: Priorities, onChange: (next: Priorities) => 
   ),
 })
 
+/** To begin with: what its parts are called, each once. */
+const nameOf = (backtests: readonly Backtest[]): string =>
+  [...new Set(backtests.map(({ name }) => name))].join(' + ').slice(0, 80)
+
 function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
   const [priorities, setPriorities] = useState<Priorities>({})
   const form = useForm({
     wire: FIELDS,
-    start: { name: '', capital: '10000', currency: '' },
+    start: { name: nameOf(backtests), capital: '10000', currency: '' },
     async send({ name, capital, currency }) {
       const days = backtests.map((one) => dayToRepeat(one.asOf))
       // All parts run as of one day: that of their backtests, or today's where these are of different ones.
