@@ -387,7 +387,10 @@ function Strategy() {
           <dt>Closed profit</dt>
           <dd class={cx('num', tone(standing.closedProfit))}>
             {money(standing.closedProfit, currency, { plus: true })}
-            <span class="muted"> in {count(standing.trades)} trades</span>
+            <span class="muted">
+              {' '}
+              in {count(standing.trades)} {standing.trades === 1 ? 'trade' : 'trades'}
+            </span>
           </dd>
         </div>
         <div>

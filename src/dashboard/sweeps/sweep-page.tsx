@@ -268,7 +268,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
     },
     figure('trades', 'Trades', count),
     figure('netProfit', 'Net profit', (value) => ratio(value, 2)),
-    figure('profitFactor', 'Profit factor', (value) => ratio(value, 2)),
+    figure('profitFactor', 'Profit factor', (value) => ((value ?? 0) >= 1e6 ? '∞' : ratio(value, 2))),
     figure('maxDrawdownPct', 'Max drawdown', (value) => percent(value)),
     ...(sweep.windows.kind === 'holdout'
       ? [

@@ -10,7 +10,7 @@ import s from './sweeps.module.css'
 export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
   return (
     <section class={j.section}>
-      <h2>What is left</h2>
+      <h2>Is it more than luck?</h2>
       <p class={cx(j.note, s.means)}>
         <a href={href('/help/sweep-verdict')}>What each of these means</a>
       </p>
