@@ -1048,6 +1048,9 @@ if bar_index % (days * 6) == 9
       await page.locator('.cm-tooltip-autocomplete').getByText('ta.atan').waitFor({ state: 'detached' })
       await page.keyboard.press('Escape')
       await page.getByText('1 error').waitFor()
+      // Run goes to the first mistake, which is one that the browser complains of as well.
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.waitForFunction(() => document.activeElement?.shadowRoot?.activeElement)
       const problems = page.getByRole('list', { name: 'Problems' })
       await problems.getByRole('button').first().click()
       // The click put the cursor into the text.
@@ -1088,7 +1091,7 @@ if bar_index % (days * 6) == 9
       await page.getByRole('menuitem', { name: 'Versions' }).click()
       await page.getByRole('button', { name: 'Bring back version 1' }).click()
       await page.getByText('Not saved').waitFor()
-      expect(complaints).toEqual([])
+      expect(complaints.filter((one) => !one.includes('status of 422'))).toEqual([])
     },
     300_000,
   )

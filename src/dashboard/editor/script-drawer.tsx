@@ -10,7 +10,7 @@ import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button } from '../ui/ui.tsx'
-import { bottom, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
+import { bottom, diagnostics, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
 import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
 import {
@@ -130,6 +130,13 @@ function useEditor(host: { readonly current: HTMLDivElement | null }): EditorRef
   return editor
 }
 
+/** Runs the script, or goes to the first mistake that keeps it from running. */
+async function runOrShow(): Promise<void> {
+  await runScript()
+  const first = diagnostics.peek().find(({ severity = 'error' }) => severity === 'error')
+  if (first) jumpTo.value = { line: first.line, column: first.column }
+}
+
 /** Running the script, its name, and what became of it. */
 function RunTools() {
   // A click while an input's preview runs is not lost.
@@ -142,7 +149,7 @@ function RunTools() {
         icon="play"
         disabled={isBusy}
         title={withKeys('Run', 'script:run')}
-        onClick={() => void runScript()}
+        onClick={() => void runOrShow()}
       >
         {isBusy ? 'Running' : 'Run'}
       </Button>
@@ -272,7 +279,7 @@ export function scriptCommands(
       title: 'Run script',
       section,
       keys: 'Mod+Enter',
-      run: () => void runScript(),
+      run: () => void runOrShow(),
     },
     {
       id: 'script:save',
