@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
+import { showsClock } from '../chart/bars.ts'
 import { count, marketText, money, percent, quantity, time, tone } from '../format.ts'
 import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { JobPage } from '../jobs/job-page.tsx'
@@ -127,8 +128,8 @@ function Figures({ run }: { readonly run: ForwardRun }) {
       <div>
         <dt>Newest bar</dt>
         <dd>
-          {time(last, 'UTC', true)}
-          <small>UTC</small>
+          {time(last, 'UTC', showsClock(run.interval))}
+          {showsClock(run.interval) && <small>UTC</small>}
         </dd>
       </div>
     </dl>
