@@ -133,7 +133,7 @@ function useEditor(host: { readonly current: HTMLDivElement | null }): EditorRef
 /** Runs the script, or goes to the first mistake that keeps it from running. */
 async function runOrShow(): Promise<void> {
   await runScript()
-  const first = diagnostics.peek().find(({ severity = 'error' }) => severity === 'error')
+  const first = diagnostics.peek().find(({ severity }) => severity === 'error')
   if (first) jumpTo.value = { line: first.line, column: first.column }
 }
 
