@@ -1,6 +1,6 @@
 // Drawing on the chart: with the mouse, by keyboard alone, with a finger.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, painted, startSite, type Site } from './browser.ts'
 import { dealtTests } from './dealt.ts'
