@@ -120,7 +120,7 @@ export function useForm<V extends object>({
     const dialog = from?.closest('[role=dialog]')
     const scope = dialog ?? from?.closest('form') ?? document
     const goTo = (name: string | undefined) =>
-      (scope.querySelector<HTMLElement>(`[name="${name}"]`) ?? dialog?.querySelector('button'))?.focus()
+      (scope.querySelector<HTMLElement>(`[name='${name}']`) ?? dialog?.querySelector('button'))?.focus()
     const wrong = [...asked.current].find(([name, options]) => localFault(name, options))
     setLeft(new Set(asked.current.keys()))
     if (wrong) {
