@@ -5,6 +5,7 @@
 // that bar's close.
 
 import type { Fills, ClosedTrades } from './emulator/ledger.ts'
+import { NO_LOSSES } from './report/summary.ts'
 
 export const SPAN_FIGURES = [
   'trades',
@@ -18,9 +19,6 @@ export const SPAN_FIGURES = [
   'sharpe',
 ] as const
 export type SpanRecord = Readonly<Record<(typeof SPAN_FIGURES)[number], number>>
-
-/** The summary of a report has the same value for wins without losses. */
-const NO_LOSSES = 1e6
 
 export class SpanFigures {
   readonly #equity: Float64Array

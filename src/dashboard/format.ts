@@ -129,3 +129,7 @@ export const tone = (value: number | null | undefined): string => (!value ? '' :
 /** What an exit is called. TradingView calls that of `strategy.close` "Close entry(s) order NAME", of which NAME is cut off everywhere. */
 export const exitName = (of: { readonly exitComment: string | null; readonly exitId: string }): string =>
   of.exitComment || of.exitId.replace('entry(s) order ', '')
+
+/** What was won by what was lost: a report says a million where nothing was lost. */
+export const factorText = (value: number | null | undefined): string =>
+  (value ?? 0) >= 1e6 ? '∞' : ratio(value)

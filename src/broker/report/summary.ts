@@ -3,7 +3,8 @@
 
 import type { ReportColumn, ReportEquity, ReportSummary } from '../../wire/report.ts'
 
-const NO_LOSSES = 1e6
+/** The profit factor of wins without losses. */
+export const NO_LOSSES = 1e6
 
 export function reportSummary(
   all: Pick<

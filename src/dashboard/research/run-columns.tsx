@@ -1,7 +1,7 @@
 // The columns of the table of runs. What only backtests have is shown where they are all there is.
 
 import { call } from '../api-client.ts'
-import { count, percent, ratio, time, tone } from '../format.ts'
+import { count, factorText, percent, ratio, time, tone } from '../format.ts'
 import { attempt, pageStyles as p } from '../frame/page.tsx'
 import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
@@ -115,7 +115,7 @@ const FIGURES: readonly Column<Run>[] = [
     ...SORTS.factor,
     head: 'Profit factor',
     look: 'number',
-    cell: ofTrades(({ profitFactor }) => (profitFactor >= 1e6 ? '∞' : ratio(profitFactor))),
+    cell: ofTrades(({ profitFactor }) => factorText(profitFactor)),
   },
   { ...SORTS.sharpe, head: 'Sharpe', look: 'number', cell: ofTrades(({ sharpe }) => ratio(sharpe)) },
 ]

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
-import { count, marketText, percent, ratio } from '../format.ts'
+import { count, factorText, marketText, percent, ratio } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
@@ -268,7 +268,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
     },
     figure('trades', 'Trades', count),
     figure('netProfit', 'Net profit', (value) => ratio(value, 2)),
-    figure('profitFactor', 'Profit factor', (value) => ((value ?? 0) >= 1e6 ? '∞' : ratio(value, 2))),
+    figure('profitFactor', 'Profit factor', factorText),
     figure('maxDrawdownPct', 'Max drawdown', (value) => percent(value)),
     ...(sweep.windows.kind === 'holdout'
       ? [
