@@ -117,7 +117,7 @@ function meant({ properties }: TObject, given: Json): Json {
 
 function meantBy(schema: TSchema, text: string): unknown {
   if ((schema.type === 'number' || schema.type === 'integer') && text !== '')
-    return Number(text) || (Number(text) === 0 ? 0 : undefined)
+    return Number.isNaN(Number(text)) ? undefined : Number(text)
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
   const choices = (schema.anyOf as TSchema[] | undefined)?.map(({ const: one }) => one as unknown)
   return choices?.find((one) => typeof one === 'string' && one.toLowerCase() === text.toLowerCase())
