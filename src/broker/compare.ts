@@ -1,9 +1,9 @@
 // "Bring your TradingView export": which trades of an exported list agree with a report, and where they first diverge.
 //
 // A row is paired with the trade of the same side and entry minute whose exit is nearest, so that one extra trade does not
-// make every later one wrong; exports of daily bars have no minutes, so their rows are paired by the day. Rows and trades without a partner are missing or extra. The export's times are in the chart's
-// zone, which the file does not name: unless it is given, it is taken to be the zone in which most entries coincide with
-// entries of the report.
+// make every later one wrong; exports of daily bars have no minutes, so their rows are paired by the day. Rows and trades
+// without a partner are missing or extra. The export's times are in the chart's zone, which the file does not name: unless it
+// is given, it is taken to be the zone in which most entries coincide with entries of the report.
 
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { zoneOf, type Zone } from '../market/zone.ts'
