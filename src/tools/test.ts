@@ -16,7 +16,7 @@
 // `--long` runs everything, with all rounds of random tests (`tests/long.ts`): over stores that answer at once, over late
 // ones, and over PostgreSQL, where also the servers and commands that suites start are on it.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { ANSWERED, neverAnswered } from '../../tests/http/answered-operations.ts'
 import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts'
@@ -170,6 +170,8 @@ const SEED = process.env['SEED'] ?? String(seedOfCommit() ?? Math.floor(Math.ran
 
 /** Files of one process share helpers, which tidy up after the first of them alone: 5,800 folders were left in half a day. */
 const scratch = mkdtempSync(`${tmpdir()}/chartroom-tests-`)
+// PostgreSQL does not run as root, and has its own folder in there.
+chmodSync(scratch, 0o755)
 process.env['TMPDIR'] = scratch
 
 console.log(`SEED=${SEED}`)
