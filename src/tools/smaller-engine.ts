@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
 import { parseSync, visitorKeys, type Node } from 'oxc-parser'
 import { LIBRARY_TEXTS } from '../language/libraries/texts.ts'
+import { withoutComments } from '../server/source/portable.ts'
 
-/** Without comments; the lines stay, since errors name them. */
-const UNEXPLAINED = Object.fromEntries(
-  Object.entries(LIBRARY_TEXTS).map(([name, text]) => [name, text.replaceAll(/^ *\/\/(?!@).*$/gm, '')]),
+const TEXTS = Object.fromEntries(
+  Object.entries(LIBRARY_TEXTS).map(([name, text]) => [name, withoutComments(text)]),
 )
 
 export const smallerEngine: BunPlugin = {
@@ -16,7 +16,7 @@ export const smallerEngine: BunPlugin = {
     // TradingView's libraries: 67 kB of text as 20 kB, unpacked when a script imports the first of them.
     build.onLoad({ filter: /[\\/]libraries[\\/]texts\.ts$/ }, () => ({
       contents: `import { inflateSync, strFromU8 } from 'fflate'
-const packed = '${Bun.deflateSync(JSON.stringify(UNEXPLAINED), { level: 12, library: 'libdeflate' }).toBase64()}'
+const packed = '${Bun.deflateSync(JSON.stringify(TEXTS), { level: 12, library: 'libdeflate' }).toBase64()}'
 const kept = {}
 const all = () => JSON.parse(strFromU8(inflateSync(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)))))
 export const libraryText = (name) => (kept.texts ??= all())[name] ?? ''`,

@@ -1,5 +1,6 @@
 // What the engine has of Bun and Node, and what stands in its place where neither is: in browsers, and in the npm package.
 
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { normalOnly } from './normal-only.ts'
@@ -17,10 +18,17 @@ const INSTEAD: Readonly<Record<string, string>> = {
   'market/files/arrow.ts': 'tables.ts',
 }
 
+/** Of a library's text, whose comments are for readers of the source. The lines stay, since errors name them. */
+export const withoutComments = (text: string): string => text.replaceAll(/^ *\/\/(?!@).*$/gm, '')
+
 export const portable: BunPlugin = {
   name: 'portable',
   setup(build) {
     void normalOnly.setup(build)
+    build.onLoad({ filter: /[\\/]language[\\/]libraries[\\/].*\.pine$/ }, ({ path }) => ({
+      contents: withoutComments(readFileSync(path, 'utf8')),
+      loader: 'text',
+    }))
     const names = Object.keys(INSTEAD).map((name) => name.split('/').at(-1))
     build.onResolve(
       { filter: new RegExp(`/(?:${names.join('|').replaceAll('.', '\\.')})$`) },
