@@ -29,6 +29,9 @@ export function declarationCall(here: Place, node: tree.Call, builtin: BuiltinFu
     const known = expr === null ? null : fold(check, expr)
     if (known === undefined && expr !== null)
       check.report(here, expr, messages.notConstant(builtin.name, parameter.name))
+    // An na number may only be given where leaving it out says na, too.
+    if (known === null && expr !== null && typeof parameter.default === 'number')
+      check.report(here, expr, messages.naForConstant(builtin.name, parameter.name))
     args[parameter.name] = typeof known === 'object' || known === undefined ? null : known
   }
   const given = Object.keys(args).filter((name) => {

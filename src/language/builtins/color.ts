@@ -92,6 +92,11 @@ function byte(value: number): number {
   return Math.max(0, Math.min(255, Math.round(value)))
 }
 
+/** What is less than one is cut off, and na is 0. */
+function channelOf(value: number): number {
+  return Number.isNaN(value) ? 0 : Math.max(0, Math.min(255, Math.trunc(value)))
+}
+
 function alphaOf(transparency: number): number {
   return Math.round((255 * (100 - Math.max(0, Math.min(100, transparency)))) / 100)
 }
@@ -102,8 +107,8 @@ function withTransparency(color: number, transparency: number): number {
 }
 
 function rgb(red: number, green: number, blue: number, transparency: number): number {
-  const packed = ((byte(red) * 256 + byte(green)) * 256 + byte(blue)) * 256
-  return packed + alphaOf(Number.isNaN(transparency) ? 0 : transparency)
+  const packed = ((channelOf(red) * 256 + channelOf(green)) * 256 + channelOf(blue)) * 256
+  return packed + alphaOf(Number.isNaN(transparency) ? 100 : transparency)
 }
 
 function fromGradient(

@@ -345,7 +345,9 @@ function lineOf(
 function removeRow(id: Any, index: number): PineArray {
   const matrix = (id ?? absent('matrix.remove_row')).changed()
   const row = matrix.row(Number.isNaN(index) ? matrix.rows - 1 : index)
-  const removed = matrix.items.splice(row * matrix.columns, matrix.columns)
+  const removed = matrix.rowValues(row)
+  // Not in place: a loop's row keeps its elements.
+  matrix.items = matrix.items.toSpliced(row * matrix.columns, matrix.columns)
   matrix.rows--
   return matrix.array(removed)
 }

@@ -284,6 +284,12 @@ export const notConstant = (fn: string, name: string): Message =>
     `\`${name}\` of \`${fn}\` has to be known when the script is compiled.`,
     'Write a constant, not an input or what comes from bars.',
   )
+export const naForConstant = (fn: string, name: string): Message =>
+  error(
+    'argument-type',
+    `\`${name}\` of \`${fn}\` cannot be na (CE10034).`,
+    'Write a number, or leave it out.',
+  )
 /** How a built-in refuses constant arguments. */
 export const constantRefused = (why: string): Message => error('constant-refused', why)
 

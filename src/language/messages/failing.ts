@@ -136,7 +136,11 @@ export const outOfBounds = (index: number, size: number) =>
   fails(`Index ${index} is out of bounds, array size is ${size} (RE10045).`)
 export const invalidSlice = (from: number, to: number) =>
   fails(
-    `Cannot take a slice from index ${from} to index ${to}: 'index_from' must not be greater than 'index_to'.`,
+    `Cannot take a slice from index ${from} to index ${to}: 'index_from' must not be greater than 'index_to' (RE10044).`,
+  )
+export const resizesRow = () =>
+  fails(
+    "Cannot add elements to a row of a matrix, or take some out: the row of `for … in` is the matrix's own. Change a copy, row.copy(), or the matrix by matrix.add_col() and matrix.remove_col().",
   )
 export const sortsByFieldOfNa = () =>
   fails('Cannot sort by a field of objects when one of them is na. Remove those that are na.')

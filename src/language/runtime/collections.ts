@@ -88,8 +88,9 @@ export class PineArray<T = unknown> {
     grow(this, 1)
   }
 
+  /** An na index takes nothing out of numbers, and the first of texts and objects. [measured on TradingView by PyneCore] */
   remove(index: number): T {
-    if (Number.isNaN(index)) return this.na
+    if (Number.isNaN(index)) return this.na === null && this.size > 0 ? this.remove(0) : this.na
     const place = this.at(index)
     const removed =
       this.parent === null && place === this.items.length - 1

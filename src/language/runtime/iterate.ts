@@ -1,7 +1,7 @@
 // What `for … in` walks over: an array's elements, a matrix's rows, a map's keys.
 
 import type { PineArray, PineMap } from './collections.ts'
-import type { PineMatrix } from './matrix.ts'
+import { rowReference, type PineMatrix } from './matrix.ts'
 
 export function itemsOf(array: PineArray): readonly unknown[] {
   return array.values()
@@ -12,7 +12,7 @@ export function rowsOf(matrix: PineMatrix): number {
 }
 
 export function rowOf(matrix: PineMatrix, row: number): PineArray {
-  return matrix.array(matrix.rowValues(row))
+  return rowReference(matrix, row)
 }
 
 export function keysOf(map: PineMap): readonly unknown[] {

@@ -1,7 +1,7 @@
 // Matrices as scripts hold them: elements row after row in one array, so that a row is a stretch of it.
 
-import { changesPast, noSuchLine, tooLarge } from '../messages/failing.ts'
-import { PineArray } from './collections.ts'
+import { changesPast, noSuchLine, resizesRow, tooLarge } from '../messages/failing.ts'
+import { PastArray, PineArray } from './collections.ts'
 import type { Allowance } from './limits.ts'
 
 export class PineMatrix<T = unknown> {
@@ -108,6 +108,37 @@ export class PastMatrix<T = unknown> extends PineMatrix<T> {
   override changed(): never {
     throw changesPast('matrix')
   }
+}
+
+/**
+ * A row that `for … in` gives: the matrix's own elements, so that what is written to it is written to the matrix (L19). It keeps its
+ * size, since the rows of a matrix are alike. A matrix whose lines are added, removed or sorted meanwhile gets other elements, and the
+ * row keeps those that it had.
+ */
+export class MatrixRow<T = unknown> extends PineArray<T> {
+  override insert(): never {
+    throw resizesRow()
+  }
+  override remove(): never {
+    throw resizesRow()
+  }
+  override clear(): never {
+    throw resizesRow()
+  }
+  override append(): never {
+    throw resizesRow()
+  }
+  override slice(from: number, to: number): PineArray<T> {
+    const { items, na, budget, from: start, count } = super.slice(from, to)
+    return new MatrixRow(items, na, budget, this, start, count)
+  }
+}
+
+export function rowReference<T>(matrix: PineMatrix<T>, row: number): PineArray<T> {
+  const { items, na, budget, columns } = matrix
+  const Row = matrix instanceof PastMatrix ? PastArray : MatrixRow
+  // A view is one by having a parent; the elements are the matrix's.
+  return new Row(items, na, budget, new PineArray<T>([], na, budget), row * columns, columns)
 }
 
 function line(what: 'row' | 'column', index: number, count: number, inserting: boolean): number {

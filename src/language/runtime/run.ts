@@ -34,7 +34,7 @@ import {
   type ResolvedInputs,
 } from './inputs.ts'
 import { located } from './locate.ts'
-import { PastMatrix, PineMatrix } from './matrix.ts'
+import { MatrixRow, PastMatrix, PineMatrix } from './matrix.ts'
 import { plotValues, tracksOf, type PlotTrack } from './plots.ts'
 import { requestedBy, type ChildRun, type Opened, type RequestFeed } from './request.ts'
 
@@ -69,7 +69,16 @@ interface Opening {
 }
 
 /** Classes of objects that scripts create while running. A run that was just opened has an instance of every other class. */
-const MADE_ON_THE_WAY = [PineArray, PastArray, PineMap, PineMatrix, PastMatrix, ChartPoint, History]
+const MADE_ON_THE_WAY = [
+  PineArray,
+  PastArray,
+  PineMap,
+  PineMatrix,
+  PastMatrix,
+  MatrixRow,
+  ChartPoint,
+  History,
+]
 
 export class Run implements ScriptRun {
   readonly context: RunContext
