@@ -29,8 +29,9 @@ export function declarationCall(here: Place, node: tree.Call, builtin: BuiltinFu
     const known = expr === null ? null : fold(check, expr)
     if (known === undefined && expr !== null)
       check.report(here, expr, messages.notConstant(builtin.name, parameter.name))
-    // An na number may only be given where leaving it out says na, too.
-    if (known === null && expr !== null && typeof parameter.default === 'number')
+    // An na number may only be given where leaving it out says na, too. A mistake, which was reported, is known as null as well.
+    const isMistake = written.some((one) => one.expr.type.kind === 'error' && one.expr.start === expr?.start)
+    if (known === null && expr !== null && !isMistake && typeof parameter.default === 'number')
       check.report(here, expr, messages.naForConstant(builtin.name, parameter.name))
     args[parameter.name] = typeof known === 'object' || known === undefined ? null : known
   }

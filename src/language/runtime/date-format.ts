@@ -209,7 +209,7 @@ function isoParts(text: string): DateParts | null {
 
 /** `02/20/2020`, as browsers read it. */
 function monthDayParts(text: string): DateParts | null {
-  const match = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})(?!\d)(.*)$/.exec(text)
+  const match = /^(\d{1,2})([-/. ])(\d{1,2})\2(\d{4})(?!\d)(.*)$/.exec(text)
   if (match === null) return null
   return { year: Number(match[4]), month: Number(match[1]), day: Number(match[3]), rest: match[5]! }
 }

@@ -30,9 +30,9 @@ export const DEFAULT_PATTERN = '#.##########'
 export const MESSAGE_PATTERN = '#,##0.###'
 
 export function formatNumber(value: number, pattern: string, rounding: Rounding): string {
-  if (Number.isNaN(value)) return 'NaN'
-  if (pattern === DEFAULT_PATTERN && Math.abs(value) >= 1e21 && Math.abs(value) < Infinity)
-    return String(value).replace('e+', 'E')
+  // str.tostring() takes an infinity for na; DecimalFormat has a sign for it (K13).
+  if (Number.isNaN(value) || (rounding === 'half-up' && Math.abs(value) === Infinity)) return 'NaN'
+  if (pattern === DEFAULT_PATTERN && Math.abs(value) >= 1e21) return String(value).replace('e+', 'E')
   const [positive, negative] = patternsOf(pattern)
   const chosen = value < 0 && negative !== null ? negative : positive
   const sign = value < 0 && negative === null ? '-' : ''
@@ -43,7 +43,7 @@ export function formatNumber(value: number, pattern: string, rounding: Rounding)
 
 /** Nearest multiple of the tick, ties away from zero, with as many decimals as the tick has. */
 export function formatMintick(value: number, mintick: number): string {
-  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return String(value)
   const ticks = Math.floor(Math.abs(value) / mintick + 0.5 + 1e-9)
   return fixed(Math.sign(value) * ticks * mintick, decimalsOf(mintick))
 }
@@ -66,7 +66,7 @@ export function formatVolume(value: number): string {
 }
 
 export function formatPercent(value: number): string {
-  return Number.isNaN(value) ? 'NaN' : `${fixed(value, 2)}%`
+  return `${fixed(value, 2)}%`
 }
 
 /** Decimals needed to write a tick: 2 for 0.25, 5 for 0.00001. */
@@ -81,6 +81,7 @@ export function decimalsOf(mintick: number): number {
 
 /** Exactly `decimals` decimals, a half up. */
 export function fixed(value: number, decimals: number): string {
+  if (!Number.isFinite(value)) return 'NaN'
   const text = roundedDigits(Math.abs(value), decimals, 'half-up')
   return value < 0 && /[1-9]/.test(text) ? `-${text}` : text
 }
