@@ -13,6 +13,7 @@ export function csvRow(cells: readonly (string | number)[]): string {
 function cell(value: string | number): string {
   if (typeof value === 'number')
     return String(Number.isInteger(value) ? value : Number(value.toPrecision(15)))
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  // A number with as many decimals as it should have is a text.
+  const safe = /^[=+\-@\t\r]/.test(value) && !/^-\d+\.\d+$/.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,5 +1,5 @@
 // The list of trades as CSV, in the columns of TradingView's own export since October 2026: two rows a trade, the exit first.
-// What reads TradingView's list reads ours. Numbers are rounded to no tick.
+// What reads TradingView's list reads ours. Prices and amounts are rounded to no tick; percentages have TradingView's two decimals.
 
 import { csvRow } from '../lib/csv-text.ts'
 import type { Report, ReportTrade } from './report.ts'
@@ -53,9 +53,17 @@ export function tradeListCsv(
 function cellsOf(trade: ReportTrade, [heading, field]: Amount, pointvalue: number): (string | number)[] {
   const value = trade[field] ?? ''
   if (field === 'qty') return [value, clean(trade.qty * trade.entryPrice * pointvalue)]
-  if (heading.endsWith('%')) return [clean(Number(value) * 100)]
+  if (heading.endsWith('%')) return [percentage(Number(value))]
+  // The list counts bars from entry to exit; in the report the first counts, too (J2).
+  if (field === 'bars') return [trade.exitBar - trade.entryBar]
   return [typeof value === 'number' ? clean(value) : value]
 }
+
+/** Two decimals always; what rounds to nothing has no sign. */
+const percentage = (fraction: number) =>
+  clean(fraction * 100)
+    .toFixed(2)
+    .replace(/^-(?=0\.00$)/, '')
 
 /** Without the noise of sums and products: 2693.85 and 0.1, where doubles are 2693.849999999999 and 0.0999999999999091. */
 const clean = (value: number) => Number(Number(value.toPrecision(12)).toFixed(12))

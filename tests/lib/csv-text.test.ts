@@ -10,6 +10,11 @@ test.each([
   ['commas, quotes and lines', ['a,b', 'say "x"', 'c\nd'], '"a,b","say ""x""","c\nd"'],
   ['what would be a formula', ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1'], "'=1+1,'+1,'-1,'@SUM(A1),'\t=1"],
   ['a formula with a comma', ['=HYPERLINK("x","y")'], `"'=HYPERLINK(""x"",""y"")"`],
+  [
+    'numbers that were written with their decimals',
+    ['-3.00', '-0.5', '-1.5x', '-.5'],
+    "-3.00,-0.5,'-1.5x,'-.5",
+  ],
   ['numbers, below zero too', [-1.5, 0, 1e21], '-1.5,0,1e+21'],
 ])('%s', (_, cells, line) => {
   expect(csvRow(cells)).toBe(line)
@@ -20,7 +25,9 @@ test('any cells come back, with an apostrophe in front of a formula', () => {
   fc.assert(
     fc.property(fc.array(filled, { minLength: 1, maxLength: 5 }), (cells) => {
       const [row] = csvRows(csvRow(cells), ',')
-      expect(row?.cells).toEqual(cells.map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)))
+      expect(row?.cells).toEqual(
+        cells.map((cell) => (/^[=+\-@\t\r]/.test(cell) && !/^-\d+\.\d+$/.test(cell) ? `'${cell}` : cell)),
+      )
     }),
   )
 })

@@ -45,11 +45,11 @@ const report = { trades: [LONG, OPEN], currency: 'USDT', pointvalue: 2 }
 test('it has today’s columns, the exit first, on the clock that is asked for', () => {
   expect(tradeListCsv(report, { offsetAt: () => 2 * HOUR, prices: 'USD' }).split('\n')).toEqual([
     'Trade number,Type,Date and time,Signal,Price USD,Size (qty),Size (value),Net PnL USDT,Return %,Commission USDT,Favorable excursion USDT,Favorable excursion %,Adverse excursion USDT,Adverse excursion %,Cumulative PnL USDT,Cumulative PnL %,Duration (bars)',
-    '1,Exit long,2026-10-02 01:30,"a ""b"", c",110,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46',
+    '1,Exit long,2026-10-02 01:30,"a ""b"", c",110,0.5,100.25,4.875,9.70,0.1,5,10.00,-1.5,-3.00,4.875,0.30,45',
     // A spreadsheet would calculate it.
-    "1,Entry long,2026-10-01 14:15,'=1+1,100.25,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46",
-    '2,Exit short,2026-10-02 01:30,Open,110,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46',
-    '2,Entry short,2026-10-01 14:15,L,100.25,0.5,100.25,4.875,9.7,0.1,5,10,-1.5,-3,4.875,0.3,46',
+    "1,Entry long,2026-10-01 14:15,'=1+1,100.25,0.5,100.25,4.875,9.70,0.1,5,10.00,-1.5,-3.00,4.875,0.30,45",
+    '2,Exit short,2026-10-02 01:30,Open,110,0.5,100.25,4.875,9.70,0.1,5,10.00,-1.5,-3.00,4.875,0.30,45',
+    '2,Entry short,2026-10-01 14:15,L,100.25,0.5,100.25,4.875,9.70,0.1,5,10.00,-1.5,-3.00,4.875,0.30,45',
     '',
   ])
 })
@@ -57,7 +57,26 @@ test('it has today’s columns, the exit first, on the clock that is asked for',
 test('sums and products bring no noise into it', () => {
   const noisy = { ...LONG, profit: 2.5 - 2.4, commission: 0.1 + 0.2 }
   const [, exit = ''] = tradeListCsv({ ...report, trades: [noisy] }, { offsetAt: () => 0 }).split('\n')
-  expect(exit).toContain(',100.25,0.1,9.7,0.3,')
+  expect(exit).toContain(',100.25,0.1,9.70,0.3,')
+})
+
+test('percentages have two decimals, and none that rounds to nothing has a sign', () => {
+  const small = { ...LONG, profitPct: -0.00004, runupPct: 0, drawdownPct: -0.00006, cumProfitPct: 0.00286 }
+  const [, exit = ''] = tradeListCsv({ ...report, trades: [small] }, { offsetAt: () => 0 }).split('\n')
+  expect(exit).toContain(',4.875,0.00,0.1,5,0.00,-1.5,-0.01,4.875,0.29,')
+})
+
+test('a trade that ends on the bar it began on lasted 0 bars, one that ends on the next 1', () => {
+  for (const [exitBar, lasted] of [
+    [1, 0],
+    [2, 1],
+  ] as const) {
+    const [, exit = ''] = tradeListCsv(
+      { ...report, trades: [{ ...LONG, exitBar, bars: lasted + 1 }] },
+      { offsetAt: () => 0 },
+    ).split('\n')
+    expect(exit.split(',').at(-1)).toBe(`${lasted}`)
+  }
 })
 
 test('it is read as TradingView’s own, every heading understood', () => {
