@@ -1,7 +1,7 @@
 // `chartroom backtest … --compare FILE`: TradingView's export, and what of it sets the run.
 
 import type { CompiledScripts } from '../broker/compiled-scripts.ts'
-import { isChartExport } from '../broker/exported/plots.ts'
+import { isChartExport } from '../market/files/chart-export.ts'
 import { settingsIn, type Settings } from '../broker/exported/properties.ts'
 import { readExport, type TesterExport } from '../broker/exported/read-export.ts'
 import { parseTradeList, wallOf, type ExportedList } from '../broker/exported/trade-list.ts'

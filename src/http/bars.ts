@@ -15,6 +15,7 @@ import { barsSeenBy, mayBeMade, type SeenBars } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type BarWriter } from '../market/sharing.ts'
 import { mayChangeShared } from '../people/accounts/users.ts'
+import { ChartTap, forgetChart, importedChart, keepChart } from '../people/charts/imported-charts.ts'
 import type { BarRow } from '../market/providers/provider.ts'
 import type {
   BarColumns,
@@ -57,16 +58,25 @@ export const BAR_ROUTES: Routes = {
     handle: async ({ deps, caller, query, request, server }) => {
       server?.timeout(request, 0)
       const key = writtenBy(writerOf(caller), keyOf(query))
-      const imported = await importBars(deps.bars, key, limited(deps, request, query), {
+      const tap = new ChartTap()
+      const imported = await importBars(deps.bars, key, tap.through(limited(deps, request, query)), {
         ...fileOptions(request, query),
         stage: stagedFor(deps, caller, request),
       })
+      const { chart } = tap
+      if (chart)
+        await keepChart(deps.kv, key, {
+          ...chart,
+          fileName: query.fileName ?? '',
+          importedAt: deps.clock.now(),
+        })
       const { series, rows, inserted, updated, warnings, read } = imported
       return {
         series: { ...keyOf(query), ...seriesWire(series) },
         rows,
         inserted,
         updated,
+        plots: [...(chart?.plots ?? [])],
         read: readWire(read),
         ...(warnings.length > 0 && { warnings }),
       }
@@ -104,9 +114,15 @@ export const BAR_ROUTES: Routes = {
       }
     },
   },
-  'DELETE /api/platform/bars': async ({ deps, caller, query }) => ({
-    deleted: await removeSeries(deps.bars, writerOf(caller), keyOf(query)),
-  }),
+  'DELETE /api/platform/bars': async ({ deps, caller, query }) => {
+    const removed = await removeSeries(deps.bars, writerOf(caller), keyOf(query))
+    if (removed) await forgetChart(deps.kv, removed)
+    return { deleted: removed !== null }
+  },
+  'GET /api/platform/bars/chart': async ({ deps, caller, query }) => {
+    const [own, shared] = [caller.user.id, ''].map((owner) => ({ ...keyOf(query), owner }))
+    return { chart: await importedChart(deps.kv, [own!, shared!], query.text === 'true') }
+  },
   'POST /api/platform/bars/share': async ({ deps, caller, body }) => {
     const key = seriesKey(body.exchange, body.symbol, requireInterval(body.interval))
     const series = await shareSeries(deps.bars, writerOf(caller), key, body.userId)

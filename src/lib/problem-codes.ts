@@ -10,7 +10,7 @@ interface CodeEntry {
 const notThere = (noun: string): CodeEntry => ({
   status: 404,
   meaning: `There is no such ${noun}, or it is somebody else's.`,
-  remedy: 'Check the id; a list shows those there are.',
+  remedy: 'Check the id in the list.',
 })
 const credential = (meaning: string, remedy: string): CodeEntry => ({ status: 401, meaning, remedy })
 const script = (meaning: string, remedy: string): CodeEntry => ({ status: 422, meaning, remedy })

@@ -29,12 +29,16 @@ export function writtenBy({ userId, keeper }: BarWriter, key: SeriesKey): Series
   return seriesOf(key, keeper ? '' : userId)
 }
 
-/** Removes the writer's own series of the name, or everybody's if the writer is a keeper. Answers whether there was one. */
-export async function removeSeries(cache: BarCache, { userId, keeper }: BarWriter, key: SeriesKey) {
-  const own = seriesOf(key, userId)
-  if (await cache.store.info(own)) return cache.remove(own)
-  if (!keeper && (await cache.store.info(seriesOf(key, '')))) throw notSeriesOwner()
-  return cache.remove(seriesOf(key, ''))
+/** Removes the writer's own series of the name, or everybody's if the writer is a keeper. Answers which; null if none. */
+export async function removeSeries(
+  cache: BarCache,
+  { userId, keeper }: BarWriter,
+  key: SeriesKey,
+): Promise<SeriesKey | null> {
+  const [own, shared] = [seriesOf(key, userId), seriesOf(key, '')]
+  const found = (await cache.store.info(own)) ? own : shared
+  if (found === shared && !keeper && (await cache.store.info(shared))) throw notSeriesOwner()
+  return (await cache.remove(found)) ? found : null
 }
 
 /** Sets facts of a symbol, for oneself or for everybody. Answers the facts as the writer now sees them. */

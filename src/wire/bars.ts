@@ -210,27 +210,29 @@ const ReadFiles = Type.Object(
 )
 export type ReadFiles = Wire<typeof ReadFiles>
 
-const FILES =
-  'The body is one file: CSV of bars, trades or quotes as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader 4 and 5, Stooq, Yahoo Finance and others write it, JSON, Parquet or Arrow; plain, or in zip, gzip or zstd. Delimiter, decimal sign, names of columns, the unit of times and their zone are found in its first lines; parameters overrule what was found. Where nobody says the zone of its clocks, it is among the `warnings` (`zone_unknown`).'
-
 export const BARS = {
   'POST /api/platform/bars/import': {
     access: 'session bars:write',
     summary: 'Import bars',
-    description: `What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. ${FILES} Trades and quotes are made into bars of the interval. \`read\` says how the file was read, and what is odd about its bars. Bars at times that are there already are replaced; only a piece, which a file of trades begins or ends with, leaves one that has more. One wrong row and nothing is stored. At most 512 MiB, 32 MiB of JSON; \`chartroom bars import\` takes files of any size.`,
+    description: `What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. The body is one file: CSV of bars, trades or quotes as TradingView, Binance, MetaTrader, Yahoo Finance and many others write it, JSON, Parquet or Arrow; plain, or in zip, gzip or zstd. Delimiter, decimal sign, names of columns, the unit of times and their zone are found in its first lines; parameters overrule what was found. Where nobody says the zone of its clocks, it is among the \`warnings\` (\`zone_unknown\`). Trades and quotes are made into bars of the interval. \`read\` says how the file was read, and what is odd about its bars. Bars at times that are there already are replaced; only a piece, which a file of trades begins or ends with, leaves one that has more. One wrong row and nothing is stored. At most 512 MiB, 32 MiB of JSON; \`chartroom bars import\` takes files of any size.`,
     query: Type.Object({ ...namesSeries, ...readingHints }),
     answer: {
       series: NamedSeries,
       rows: Type.Integer(),
       inserted: Type.Integer(),
       updated: Type.Integer(),
+      plots: Type.Array(Type.String(), {
+        description:
+          "Columns of plots of TradingView's chart, which is kept: `GET /api/platform/bars/chart`.",
+      }),
       read: ReadFiles,
     },
   },
   'POST /api/platform/bars/inspect': {
     access: 'session bars:write',
     summary: 'Say how a file of bars would be read',
-    description: `Reads and checks a file as an import does, and stores nothing. ${FILES} Names of the series that are missing are guessed from the file's name and its bars (\`market\`). Rows of the same time are counted among the findings, where an import refuses them unless told otherwise.`,
+    description:
+      'Reads and checks a file as `POST /api/platform/bars/import` does, and stores nothing. Names of the series that are missing are guessed from the name of the file and its bars (`market`). Rows of the same time are counted among the findings, where an import refuses them unless told otherwise.',
     query: Type.Object({
       ...Type.Partial(Type.Object(namesSeries)).properties,
       ...readingHints,
@@ -256,6 +258,26 @@ export const BARS = {
       "All its bars; `deleted` tells whether there were any. The caller's own series goes first; a shared one is for the owner and admins.",
     query: Type.Object(namesSeries),
     answer: { deleted: Type.Boolean() },
+  },
+  'GET /api/platform/bars/chart': {
+    access: 'session bars:read',
+    summary: 'The chart that was imported into a series',
+    description:
+      "TradingView's chart with plots that was last imported into this very series by the caller, or else for everybody; null if there was none of at most 16 MiB. As `csv` of a comparison its `text` is held against a run's plots. It goes with the series.",
+    query: Type.Object({
+      ...namesSeries,
+      text: Type.Optional(oneOf(['true', 'false'], '`true`: with the text of the file.')),
+    }),
+    answer: {
+      chart: nullable(
+        Type.Object({
+          fileName: Type.String(),
+          plots: Type.Array(Type.String()),
+          importedAt: Time,
+          text: nullable(Type.String()),
+        }),
+      ),
+    },
   },
   'POST /api/platform/bars/share': {
     access: 'session bars:write',

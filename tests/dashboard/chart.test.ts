@@ -555,8 +555,15 @@ hline(0)
     'a list of trades from TradingView is laid beside the run, and differences are told',
     async () => {
       const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
+      // Bars of another chart would change what other journeys see.
+      const text = 'time,open,high,low,close,Slow\n2000-05-10,1,1,1,1,7'
+      const chart = { fileName: 'SP_SPX, 1D.csv', plots: ['Slow'], importedAt: 0, text }
+      await page.route('**/api/platform/bars/chart?*', (route) => route.fulfill({ json: { chart } }))
       await page.goto(site.url)
       await page.getByRole('group', { name: 'View of the report' }).getByText('Compare').click()
+      await page.getByText('SP_SPX, 1D.csv · Slow').waitFor()
+      await page.getByRole('button', { name: 'Hold against the chart that came with the bars' }).click()
+      await page.getByText('0 of 1 figures agree').waitFor()
       const head = 'Trade #,Type,Date/Time,Signal,Price USD,Contracts,Profit USD,Profit %'
       const rows = '1,Exit long,2000-05-10,Out,1400,10,5,1\n1,Entry long,2000-04-01,Long,1399.5,10,5,1\n'
       await page

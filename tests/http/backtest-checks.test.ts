@@ -237,6 +237,50 @@ test("the plots of TradingView's chart are held against the run's, bar by bar", 
   )
 })
 
+test("TradingView's chart is kept with the bars that came of it, for whoever sees them, until they go", async () => {
+  const { call, bring, cookie, signUp } = await world()
+  const of = '/api/platform/bars/chart?symbol=ABC&exchange=X&interval=1d'
+  const kept = async (headers = cookie, more = '') =>
+    (await call('GET', `${of}${more}`, { headers })).json.chart
+  expect(await kept()).toBe(null)
+  const rows = Array.from({ length: 10 }, (_, i) =>
+    [day(i) / 1000, 100 + i, 101 + i, 99 + i, 100 + i, 2 * (100 + i), 7].join(','),
+  )
+  const text = ['time,open,high,low,close,Дважды,RSI', ...rows].join('\n')
+  expect((await bring(text)).json.plots).toEqual(['Дважды', 'RSI'])
+  expect(await kept()).toEqual({
+    fileName: '',
+    plots: ['Дважды', 'RSI'],
+    importedAt: expect.any(Number),
+    text: null,
+  })
+  const source = '//@version=6\nindicator("two")\nplot(close * 2, "Дважды")'
+  const { json: made } = await call('POST', '/api/platform/backtests', {
+    headers: cookie,
+    body: { name: 'i', symbol: 'ABC', exchange: 'X', interval: '1d', bars: 30, source, inputs: {} },
+  })
+  const whole = await kept(cookie, '&text=true')
+  expect(whole.text).toBe(text)
+  const compared = await call('POST', `/api/platform/backtests/${made.id}/compare`, {
+    headers: cookie,
+    body: { csv: whole.text },
+  })
+  expect(compared.json.figures).toMatchObject([{ name: 'Дважды: all of 10 bars', agrees: true }])
+  // Bars without plots leave it; what somebody else imports is theirs.
+  expect((await bring(csv((i) => 100 + i))).json.plots).toEqual([])
+  expect((await kept()).plots).toHaveLength(2)
+  const member = await signUp('member@example.com')
+  expect((await kept(member)).plots).toEqual(['Дважды', 'RSI'])
+  await call('POST', '/api/platform/bars/import?symbol=ABC&exchange=X&interval=1d&fileName=own.csv', {
+    body: text.replace('RSI', 'Own'),
+    headers: { ...member, 'content-type': 'text/csv' },
+  })
+  expect(await kept(member)).toMatchObject({ plots: ['Дважды', 'Own'], fileName: 'own.csv' })
+  expect((await kept()).plots).toEqual(['Дважды', 'RSI'])
+  await call('DELETE', '/api/platform/bars?symbol=ABC&exchange=X&interval=1d', { headers: cookie })
+  expect(await kept()).toBe(null)
+})
+
 test('an export that was made with other settings is explained, unless nobody wants it', async () => {
   const { call, cookie: headers, ask, made, pool } = await world()
   const body = {

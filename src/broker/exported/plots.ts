@@ -1,6 +1,7 @@
 // TradingView's export of a chart: its columns of plots, held against those of a run, bar by bar.
 
 import { csvRows, delimiterOf } from '../../lib/csv-rows.ts'
+import { headerOf, isPlot } from '../../market/files/chart-export.ts'
 import { type Bars, lowerBound } from '../../market/bars.ts'
 import type { ExportFigure } from '../../wire/export.ts'
 import type { Track } from '../../wire/track.ts'
@@ -11,20 +12,6 @@ interface HeldPlots {
   readonly unknown: readonly string[]
   /** Rows at the time of a bar of the run. */
   readonly bars: number
-}
-
-const OWN: readonly string[] = ['time', 'open', 'high', 'low', 'close', 'volume']
-
-/** Whether a text is a chart's export, with columns beside the bars. */
-export function isChartExport(csv: string): boolean {
-  const names = headerOf(csv).map((name) => name.toLowerCase())
-  return names[0] === 'time' && OWN.slice(1, 5).every((name) => names.includes(name))
-}
-
-const headerOf = (csv: string): string[] => {
-  const line = csv.replace(/^\uFEFF/, '').split(/\r?\n/, 1)[0] ?? ''
-  const [first] = csvRows(line, delimiterOf(line))
-  return (first?.cells ?? []).map((cell) => cell.trim())
 }
 
 interface Held {
@@ -45,7 +32,7 @@ export function plotsHeld(csv: string, tracks: readonly Track[], { time }: Bars)
   )
   const unknown: string[] = []
   const held = header.flatMap((name, column): Held[] => {
-    if (OWN.includes(name.toLowerCase()) || name === '') return []
+    if (!isPlot(name)) return []
     const plot = plots.find(({ title, isTaken }) => !isTaken && title === name)
     if (!plot) {
       unknown.push(name)

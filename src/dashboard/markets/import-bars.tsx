@@ -212,6 +212,13 @@ function Done({ done }: { readonly done: Imported }) {
       <div class={p['note']} data-tone="up" role="status">
         {count(done.rows)} rows read: {count(done.inserted)} new bars, {count(done.updated)} replaced.
       </div>
+      {done.plots.length > 0 && (
+        <div class={p['note']}>
+          The plots {done.plots.slice(0, PLOTS_SHOWN).join(', ')}
+          {done.plots.length > PLOTS_SHOWN && ` and ${count(done.plots.length - PLOTS_SHOWN)} more`} are kept
+          with the bars: <em>Compare</em> in the report of a run on them holds them against its own.
+        </div>
+      )}
       {done.warnings?.map(({ code, message }) => (
         <div key={code} class={p['note']} data-tone="warn">
           {message}
@@ -285,6 +292,7 @@ function Preview({ found, isWhole }: { readonly found: Inspected; readonly isWho
 }
 
 const FILES_SHOWN = 3
+const PLOTS_SHOWN = 4
 const PLACES_SHOWN = 3
 
 /** How files were read, and what is odd about their bars. */

@@ -1,10 +1,11 @@
 // The report's Compare view: the way to other runs, and this one beside a list of trades exported from TradingView.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import type { Comparison } from '../../wire/backtest.ts'
+import type { Answer } from '../../wire/operations.ts'
 import type { Report } from '../../wire/report.ts'
 import { count, time as timeText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -66,6 +67,26 @@ function useComparison() {
   return { ...shown, comparing }
 }
 
+const PLOTS_SHOWN = 6
+
+/** The chart with plots that was imported as the bars of a market; null while it is not known, and if there is none. */
+function useImportedChart(market: { symbol: string; exchange: string; interval: string }) {
+  const name = Object.values(market).join(' ')
+  const [chart, setChart] = useState<Answer<'GET /api/platform/bars/chart'>['chart']>(null)
+  useEffect(() => {
+    const ending = new AbortController()
+    const { signal } = ending
+    setChart(null)
+    call('GET /api/platform/bars/chart', { query: market, signal })
+      .then((answer) => signal.aborted || setChart(answer.chart))
+      .catch(() => {
+        // A file can be dropped all the same.
+      })
+    return () => ending.abort()
+  }, [name])
+  return chart
+}
+
 function WithExport({ run }: { readonly run: ShownRun }) {
   const { busy, problem, result, unread, held, why, comparing } = useComparison()
   const compareFile = async (file: File) => {
@@ -75,9 +96,28 @@ function WithExport({ run }: { readonly run: ShownRun }) {
     if (isBook) await comparing.compare({ xlsx: base64Of(bytes) }, RERUNS)
     else await comparing.compare({ csv: new TextDecoder().decode(bytes) })
   }
+  const { symbol, exchange, interval } = run.report
+  const market = { symbol, exchange, interval }
+  const chart = useImportedChart(market)
+  const compareChart = async () => {
+    const { chart: whole } = await call('GET /api/platform/bars/chart', {
+      query: { ...market, text: 'true' },
+    })
+    if (whole?.text) await comparing.compare({ csv: whole.text })
+  }
   return (
     <section>
       <h3>With TradingView</h3>
+      {chart && (
+        <p>
+          <Button size="small" icon="upload" onClick={() => attempt(compareChart())}>
+            Hold against the chart that came with the bars
+          </Button>{' '}
+          <span class="muted">
+            {[chart.fileName, chart.plots.slice(0, PLOTS_SHOWN).join(', ')].filter(Boolean).join(' · ')}
+          </span>
+        </p>
+      )}
       <DropZone
         accept=".csv,.xlsx,text/csv"
         label="TradingView's list of trades, as CSV, or its report, as XLSX"

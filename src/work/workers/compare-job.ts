@@ -2,7 +2,8 @@
 
 import { compareTrades } from '../../broker/compare.ts'
 import { heldAgainst, untilOf } from '../../broker/exported/held.ts'
-import { isChartExport, plotsHeld } from '../../broker/exported/plots.ts'
+import { plotsHeld } from '../../broker/exported/plots.ts'
+import { isChartExport } from '../../market/files/chart-export.ts'
 import { readExport, type TesterExport } from '../../broker/exported/read-export.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { Report } from '../../wire/report.ts'
