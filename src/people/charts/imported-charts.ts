@@ -45,7 +45,7 @@ export class ChartTap {
     this.#bytes += chunk.byteLength
     if (this.#bytes > CHART_BYTES) this.#chunks = null
     // Whoever reads the chunk may take its memory along.
-    else this.#chunks.push(chunk.slice())
+    else this.#chunks.push(new Uint8Array(chunk))
     if (this.#bytes >= HEADER_BYTES) this.#look()
   }
 
