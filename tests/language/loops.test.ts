@@ -32,6 +32,24 @@ describe('a call in a loop goes on from the bar before', () => {
     )
   })
 
+  test.each([
+    ['ta.change(close * i)', '3 * close - 6 * close[1]', '2 * close - 2 * close[1]'],
+    ['ta.mom(close * i, 2)', '3 * close - 6 * close[2]', '2 * close - 2 * close[2]'],
+  ])('%s looks back at what the last round had on the bars before (K9)', (call, sum, last) => {
+    expect(run(`s = 0.0\nfor i = 0 to 2\n    s += ${call}\nplot(s)`).slice(2)).toEqual(
+      run(`plot(${sum})`)
+        .slice(2)
+        .map((value) => expect.closeTo(value, 9)),
+    )
+    expect(run(`x = 0.0\nfor i = 0 to 2\n    x := ${call}\nplot(x)`)).toEqual(run(`plot(${last})`))
+  })
+
+  test('of a bool, whether it was another at the end of the bar before', () => {
+    expect(run('n = 0\nfor i = 0 to 2\n    n += ta.change(i == 2) ? 1 : 0\nplot(n)').slice(0, 4)).toEqual([
+      0, 2, 2, 2,
+    ])
+  })
+
   test('in a function that a loop calls', () => {
     expect(
       run('g(n) => ta.sma(close, n)\nf(n) => g(n)\nx = 0.0\nfor i = 3 to 5\n    x += f(i)\nplot(x)'),

@@ -92,8 +92,12 @@ const camelCase = memo(1000, (name): string =>
   name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
 )
 
+/** These note a value a bar themselves (K9). */
+const BY_BAR: ReadonlySet<string> = new Set(['ta.change', 'ta.mom', 'ta.roc'])
+
 /** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */
 function isRederived(name: string): boolean {
+  if (BY_BAR.has(name)) return false
   return (name.startsWith('ta.') && !name.startsWith('ta.percentile_')) || name === 'math.sum'
 }
 

@@ -4,16 +4,22 @@ import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { EPSILON, ValueHistory, lengthOf } from './window.ts'
 
-/** What a call site was given, a value a bar: a bar that skips the call has that of the latest call before it (K9). */
+/**
+ * What a call site was given, a value a bar: that of the bar's last call, and on a bar that skips the call that of the latest one
+ * before it (K9).
+ */
 class Past {
   private readonly history = new ValueHistory()
   private barBefore = Infinity
 
   /** Notes the value and answers the one of `length` bars ago. */
   next(value: number, length: number, bar: number): number {
-    if (bar > this.barBefore + 1) this.history.hold(bar - this.barBefore - 1, length + 1)
-    this.barBefore = bar
-    this.history.push(value, length + 1)
+    if (bar === this.barBefore) this.history.replace(value)
+    else {
+      if (bar > this.barBefore + 1) this.history.hold(bar - this.barBefore - 1, length + 1)
+      this.barBefore = bar
+      this.history.push(value, length + 1)
+    }
     return this.history.at(length)
   }
 }

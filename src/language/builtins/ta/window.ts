@@ -45,6 +45,11 @@ export class ValueHistory {
     this.count++
   }
 
+  /** Writes over the newest value. */
+  replace(value: number): void {
+    this.values[(this.count - 1) & this.mask] = value
+  }
+
   /** K9: the bars since the last push, `skipped` of them, held its value. */
   hold(skipped: number, length: number): void {
     const last = this.at(0)
