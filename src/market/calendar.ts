@@ -140,6 +140,18 @@ export class Calendar {
     return { start: this.open(opening <= last ? opening : first), end: this.close(closing) }
   }
 
+  /**
+   * The week or month of sessions that contains `time`: from the opening of its first session to that of the next one's, so that no
+   * time is outside of all of them.
+   */
+  fromSessionToSession(time: number, interval: Interval): Period {
+    const opening = (day: Day) => this.open(this.#nextSessionDay(day))
+    let [first, last] = this.#span(this.tradingDay(time), interval)
+    if (time < opening(first)) [first, last] = this.#span(first - 1, interval)
+    else if (time >= opening(last + 1)) [first, last] = this.#span(last + 1, interval)
+    return { start: opening(first), end: opening(last + 1) }
+  }
+
   /** First and last day (both inclusive) of the bar of days, weeks or months that contains `day`. */
   #span(day: Day, { count, unit }: Interval): readonly [Day, Day] {
     if (unit === 'd') return count === 1 ? [day, day] : this.#daySpan(day, count)

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { strToU8, unzipSync, zipSync } from 'fflate'
 import { heldAgainst, untilOf } from '../../src/broker/exported/held.ts'
+import { plotsHeld } from '../../src/broker/exported/plots.ts'
 import { settingsIn } from '../../src/broker/exported/properties.ts'
 import { readExport } from '../../src/broker/exported/read-export.ts'
 import { columnOf } from '../../src/broker/exported/words.ts'
@@ -801,6 +802,28 @@ describe('a file that is no export', () => {
     )
     expect(failure).toMatchObject({ status: 422, message: expect.stringContaining(says) })
   })
+})
+
+test('a plot without a title is found under the name that TradingView gives it', () => {
+  const rows = Array.from(BARS.time, (time, i) => [time / 1000, 1, 1, 1, 1, BARS.close[i], BARS.high[i], 5])
+  const csv = ['time,open,high,low,close,Plot,Shapes,Chars', ...rows].join('\n')
+  const { tracks } = runBacktest({
+    source: '//@version=6\nindicator("x")\nplot(close)\nplotshape(high)\nplotchar(low)\n',
+    inputs: {},
+    bars: BARS,
+    symbol: SYMBOL,
+    interval: '1m',
+    now: () => 0,
+    limits: DEFAULT_LIMITS,
+    series: () => null,
+  })
+  const { figures, unknown } = plotsHeld(csv, tracks, BARS)
+  expect(figures.map(({ name, agrees }) => [name.split(':')[0], agrees])).toEqual([
+    ['Plot', true],
+    ['Shapes', true],
+    ['Chars', false],
+  ])
+  expect(unknown).toEqual([])
 })
 
 test('a damaged file is read or refused, and nothing else', async () => {

@@ -24,6 +24,9 @@ interface Held {
   shown: { readonly time: number; readonly expected: number | null; readonly found: number | null } | null
 }
 
+/** What TradingView calls a plot that has no title. [measured by PyneCore, 2026-08-10] */
+const UNTITLED: Readonly<Record<string, string>> = { plot: 'Plot', shape: 'Shapes', char: 'Chars' }
+
 /** One figure a column. Two plots of one title are paired in their order. */
 export function plotsHeld(csv: string, tracks: readonly Track[], { time }: Bars): HeldPlots {
   const header = headerOf(csv)
@@ -33,7 +36,7 @@ export function plotsHeld(csv: string, tracks: readonly Track[], { time }: Bars)
   const unknown: string[] = []
   const held = header.flatMap((name, column): Held[] => {
     if (!isPlot(name)) return []
-    const plot = plots.find(({ title, isTaken }) => !isTaken && title === name)
+    const plot = plots.find(({ title, kind, isTaken }) => !isTaken && (title || UNTITLED[kind]) === name)
     if (!plot) {
       unknown.push(name)
       return []

@@ -5,8 +5,16 @@ import type { Zone } from '../../market/zone.ts'
 import type { Calendar, Period } from '../../market/calendar.ts'
 import { parseDate } from '../runtime/date-format.ts'
 import * as dates from '../runtime/date-parts.ts'
-import { isIntraday } from '../../market/interval.ts'
-import { chartInterval, instantOf, intervalOf, periodOf, symbolCalendar } from '../runtime/periods.ts'
+import { type Interval, isIntraday } from '../../market/interval.ts'
+import { goesFromSessionToSession } from '../runtime/grids.ts'
+import {
+  chartInterval,
+  instantOf,
+  intervalOf,
+  periodOf,
+  sessionGrid,
+  symbolCalendar,
+} from '../runtime/periods.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { BarsFill, LengthColumns, LengthFill, StateClass } from '../runtime/state-class.ts'
 import { fn, variable } from './define.ts'
@@ -299,6 +307,14 @@ function periodBack(
   const barsBack = Number.isNaN(back) ? 0 : Math.trunc(back)
   const steps = Number.isNaN(periods) ? 0 : Math.trunc(periods)
   const hours = runtime.version === 4 ? onWeekdays(session) : session
+  const grid = steps > 0 && barsBack >= 0 ? sessionGrid(runtime, hours, zone) : null
+  if (grid !== null)
+    return sessionsBack(
+      grid.calendar,
+      instantOf(runtime, runtime.bar - barsBack),
+      intervalOf(runtime, timeframe),
+      steps,
+    )
   let period = periodOf(runtime, runtime.bar - Math.max(0, barsBack), timeframe, hours, zone)
   if (barsBack < 0) period = step(runtime, periodOf(runtime, runtime.bar, null, null, null), null, -barsBack)
   if (barsBack < 0 && period !== null)
@@ -315,12 +331,36 @@ function onWeekdays(session: Text): Text {
     .join(',')
 }
 
+/**
+ * `steps` periods back along the bars of a session, on into the sessions before (L1). Outside of it there is an answer as well:
+ * days are counted from the one to come, and shorter periods from the last one that closed, where the session's first one is told.
+ */
+function sessionsBack(calendar: Calendar, time: number, interval: Interval, steps: number): Period | null {
+  if (Number.isNaN(time)) return null
+  const bySession = goesFromSessionToSession(interval)
+  const isOutside = !bySession && !calendar.isOpen(time)
+  const inside = isOutside ? openUntil(calendar, time - 1) : time
+  const periodAt = (at: number) =>
+    bySession ? calendar.fromSessionToSession(at, interval) : calendar.period(at, interval)
+  let period = inside === null ? null : periodAt(inside)
+  const left = isOutside && !isIntraday(interval) ? steps - 1 : steps
+  for (let step = Math.min(left, STEPS_MAX); step > 0 && period !== null; step--) {
+    const before: number | null = bySession ? period.start - 1 : openUntil(calendar, period.start - 1)
+    period = before === null ? null : periodAt(before)
+  }
+  if (!isOutside || !isIntraday(interval) || period === null) return period
+  return calendar.period(calendar.period(period.start, DAILY).start, interval)
+}
+const DAILY: Interval = { count: 1, unit: 'd' }
+/** Periods that are walked over at most. */
+const STEPS_MAX = 5000
+
 /** Moves along the symbol's grid of a timeframe, `count` periods on (negative: back), over the times the market is closed. */
 function step(runtime: Runtime, from: Period | null, timeframe: Text, count: number): Period | null {
   const calendar = symbolCalendar(runtime)
   const interval = intervalOf(runtime, timeframe)
   let period = from
-  for (let left = Math.min(Math.abs(count), 5000); left > 0 && period !== null; left--) {
+  for (let left = Math.min(Math.abs(count), STEPS_MAX); left > 0 && period !== null; left--) {
     const time: number | null =
       count > 0 ? openFrom(calendar, period.end) : openUntil(calendar, period.start - 1)
     period = time === null ? null : calendar.period(time, interval)

@@ -7,7 +7,7 @@ import type { Calendar, Period } from '../../market/calendar.ts'
 import { isIntraday } from '../../market/interval.ts'
 import type { Interval } from '../../market/interval.ts'
 import { notASession } from '../messages/running.ts'
-import { intervalNamed } from './grids.ts'
+import { type Grid, intervalNamed } from './grids.ts'
 import type { Runtime } from './runtime.ts'
 
 const DAY = 86_400_000
@@ -44,17 +44,21 @@ export function periodOf(
   const time = instantOf(runtime, bar)
   if (Number.isNaN(time)) return null
   const name = timeframe === null || timeframe === '' ? runtime.interval : timeframe
-  if (session !== null) {
-    const where = zone ?? runtime.timezone
-    let grid = runtime.grids.lastSession(session, where)
-    if (grid === null && namesHours(runtime, session)) grid = runtime.grids.session(session, where)
-    if (grid !== null) return grid.calendar.isOpen(time) ? grid.period(time, name) : null
-  }
+  const grid = sessionGrid(runtime, session, zone)
+  if (grid !== null) return grid.sessionPeriod(time, name)
   const own = chartInterval(runtime)
   const interval = intervalNamed(name)
   if (own.unit === interval.unit && own.count === interval.count)
     return { start: runtime.bars.time[bar]!, end: runtime.timeClose[bar]! }
   return runtime.grids.own.period(time, name)
+}
+
+/** The grid of a session that a script names; null where that is the symbol's own. */
+export function sessionGrid(runtime: Runtime, session: string | null, zone: string | null): Grid | null {
+  if (session === null) return null
+  const where = zone ?? runtime.timezone
+  const grid = runtime.grids.lastSession(session, where)
+  return grid ?? (namesHours(runtime, session) ? runtime.grids.session(session, where) : null)
 }
 
 /**
