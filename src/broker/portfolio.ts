@@ -44,14 +44,17 @@ export function runPortfolio(request: PortfolioRequest): PortfolioRun {
   const { opened, requests, settings, order } = openParts(request)
   const closes = opened.map(({ bars }, i) => closingTimes(bars, requests[i]!.symbol, requests[i]!.interval))
   advanceAll(opened, closes, order, request.progress ?? (() => {}))
-  return {
-    result: figuresOf(
-      opened.map((backtest, i) => ({ backtest, closes: closes[i]! })),
-      settings.initial_capital,
-      settings.currency,
-    ),
-    parts: opened.map((backtest) => backtest.result()),
-  }
+  const figures = figuresOf(
+    opened.map((backtest, i) => ({ backtest, closes: closes[i]! })),
+    settings.initial_capital,
+    settings.currency,
+  )
+  const results = opened.map((backtest) => backtest.result())
+  const parts = figures.parts.map((part, i) => ({
+    ...part,
+    warnings: results[i]!.report.warnings.map(({ message }) => message),
+  }))
+  return { result: { ...figures, parts }, parts: results }
 }
 
 function openParts({ parts, capital, currency }: PortfolioRequest) {

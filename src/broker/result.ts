@@ -15,6 +15,7 @@ import type { BrokerSettings, DeclarationArgs } from './emulator/settings.ts'
 import { ENGINE } from './engine.ts'
 import type { Results } from './report/build.ts'
 import { barsHash, canonicalJson, sidesHash } from './report/hash.ts'
+import { unfilled } from './report/unfilled.ts'
 import { momentsOfEquity } from './statistics/moments.ts'
 import { buildTracks, columnTracks, trackTexts, type StrategyTracks } from './tracks.ts'
 
@@ -155,7 +156,11 @@ function reportOf(
     get orders() {
       return lists.orders()
     },
-    warnings: [...ran.warnings, ...run.warnings],
+    warnings: [
+      ...ran.warnings,
+      ...run.warnings,
+      ...unfilled(ran.broker, bars, settings.currency, symbol.symbol),
+    ],
     logs: run.logs,
     alerts: run.alerts,
     timings: ran.timings,

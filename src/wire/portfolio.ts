@@ -128,6 +128,11 @@ const PartResult = Type.Object({
   correlation: maybe(
     'Of its changes with those of all others together; null where one of the two does not vary.',
   ),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What its report warns of; missing in results of before they were told.',
+    }),
+  ),
 })
 
 const PortfolioResult = Type.Object(

@@ -12,6 +12,7 @@ import { TEST_SYMBOL } from './drive.ts'
 const BASE = {
   hash: 'h1',
   timings: { runMs: 1 },
+  warnings: [{ code: 'order_fills_see_whole_bar', message: 'As on TradingView.' }],
   summary: { netProfit: 10, cagr: null },
   trades: [
     { n: 1, profit: 4 },
@@ -73,6 +74,12 @@ describe('a report that grew', () => {
     const some = { ...GROWN, trades: [GROWN.trades[0], BASE.trades[1]] }
     expect(compared(GROWN, some)).toMatchObject({ equal: false, difference: '/trades/*/mfe', newFields: [] })
   })
+})
+
+test('why nothing was filled is told since, and does not make old runs others', () => {
+  const told = { code: 'orders_not_filled', message: 'One order was for more than there was money for.' }
+  expect(compared({ ...BASE, warnings: [...BASE.warnings, told] })).toMatchObject({ equal: true })
+  expect(compared({ ...BASE, warnings: [] })).toMatchObject({ equal: false, difference: '/warnings/0' })
 })
 
 test('who made it of what is told apart from what came out', () => {

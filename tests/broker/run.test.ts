@@ -59,6 +59,33 @@ describe('runBacktest', () => {
     expect(early.trades.map(({ status }) => status)).toEqual(['open'])
   })
 
+  test('says why orders came and none was filled: too small, or too dear, also of a run that goes on', () => {
+    const warned = (size: string, order = 'strategy.entry("L", strategy.long)', at = BARS.length) => {
+      const source = `//@version=6\nstrategy("s", initial_capital=150, ${size})\nif bar_index < 3\n    ${order}`
+      const asked = request({ source, symbol: { ...TEST_SYMBOL, minQuantity: 1 } })
+      const backtest = openBacktest(asked)
+      backtest.advance(at)
+      const later = openBacktest(asked)
+      later.restore(backtest.snapshot())
+      later.advance(BARS.length)
+      return later.result().report.warnings.map(({ message }) => message)
+    }
+    const half = 'default_qty_type=strategy.percent_of_equity, default_qty_value=50'
+    const small =
+      '3 orders were for less than the smallest quantity of TEST: 1, which is worth 102.00 USD now. So nothing was traded: raise the initial capital, or change the size of orders.'
+    for (const at of [BARS.length, 2]) expect(warned(half, undefined, at)).toEqual([small])
+    expect(warned(half, 'strategy.entry("L", strategy.long, qty=0.5)')).toEqual([small])
+    expect(warned('default_qty_value=2')).toEqual([
+      '3 orders were for more than there was money for. So nothing was traded: raise the initial capital, or change the size of orders.',
+    ])
+    // What filled once is not told of, nor what was asked for nothing.
+    for (const order of [
+      'strategy.entry("L", strategy.long, qty=1)',
+      'strategy.entry("L", strategy.long, qty=0)',
+    ])
+      expect(warned(half, order)).toEqual([])
+  })
+
   test('a curve is the equity at closes evenly apart, the last one too, in multiples of the capital', () => {
     const strategy =
       'strategy("s", initial_capital=100, default_qty_type=strategy.fixed, default_qty_value=1)'

@@ -9,6 +9,7 @@ import type { BrokerAccount, TradeView } from '../../language/broker.ts'
 import type { DevelopingBars } from '../developing.ts'
 import { EquityWalk } from '../equity.ts'
 import { rowsOf } from './ledger.ts'
+import { exceeds } from './margin.ts'
 import { UNIT, contracts, tickAbove, tickBelow, unitsOf } from './numbers.ts'
 import type { Direction, PathPoint } from './orders.ts'
 import { Position } from './position.ts'
@@ -52,6 +53,8 @@ export class Account implements BrokerAccount, PotMember {
   readonly mintick: number
   readonly pointValue: number
   readonly pot: Pot | null
+  /** Orders that came to nothing: for less than the smallest quantity, and for more than there was money for. */
+  refused = { tooSmall: 0, unpaid: 0 }
   /** The trade that a script asked for last. */
   private readonly trade = new TradeCursor(this)
   /** Maximum drawdown and run-up so far, computed on request. */
@@ -99,6 +102,13 @@ export class Account implements BrokerAccount, PotMember {
   freeAt(price: number): number {
     const equity = this.equityAt(price)
     return this.pot === null ? equity : equity - this.pot.marginBeside(this)
+  }
+
+  /** Whether that covers the margin of an order. */
+  pays(margin: number, price: number): boolean {
+    if (!exceeds(margin, this.freeAt(price))) return true
+    this.refused.unpaid++
+    return false
   }
 
   /** What the position can be kept with (M5). */
@@ -252,11 +262,13 @@ export class Account implements BrokerAccount, PotMember {
     const { wins, losses, evens, heldAll, heldLong, heldShort } = this.position
     const sums = { value, fees, grossProfit, grossLoss, wins, losses, evens, heldAll, heldLong, heldShort }
     const position = { units, entries, open, closed: rowsOf(closed), fills: rowsOf(fills), ...sums }
-    return { bar: this.bar, position, extremes: this.extremes.state() }
+    return { bar: this.bar, position, extremes: this.extremes.state(), refused: { ...this.refused } }
   }
 
-  restore({ bar, position, extremes }: ReturnType<Account['state']>): void {
+  restore({ bar, position, extremes, refused }: ReturnType<Account['state']>): void {
     this.bar = bar
+    // States of earlier versions have none.
+    this.refused = { ...(refused ?? { tooSmall: 0, unpaid: 0 }) }
     Object.assign(this.position, position)
     this.extremes = this.newExtremes()
     this.extremes.goOnFrom(extremes)

@@ -85,7 +85,10 @@ export class Desk implements BrokerDesk {
       const at = priced ? level * mintick : price + direction * settings.slippage * mintick
       units = unitsFor(settings, budget, at, account.pointValue, account.rate(), lot)
     }
-    if (!(units > 0)) return this.withdraw(id)
+    if (!(units > 0)) {
+      if ((isSized ? request.qty : settings.defaultQtyValue) > 0) account.refused.tooSmall++
+      return this.withdraw(id)
+    }
     // C12: an order to the forbidden side only closes.
     let reduceOnly = kind === 'entry' && this.forbids(direction)
     if (reduceOnly && flip === 0) return

@@ -5,7 +5,7 @@ import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import { commissionOf } from './commission.ts'
 import { exitLevels, noLevels, reservation, textsOf } from './exits.ts'
-import { MARGIN_CALL, exceeds } from './margin.ts'
+import { MARGIN_CALL } from './margin.ts'
 import { contracts } from './numbers.ts'
 import {
   HAS_LIMIT,
@@ -151,7 +151,7 @@ export class Floor {
     // C5: what it flips was opened a moment ago and still needs its own margin; an older position frees its margin first
     // (C6).
     if (order.paired) required += contracts(Math.abs(held)) * value * account.margin(held > 0 ? 1 : -1)
-    return !exceeds(required, account.freeAt(price))
+    return account.pays(required, price)
   }
 
   /**

@@ -2,7 +2,7 @@
 // It only judges; the floor (floor.ts) sells.
 
 import type { Account } from './account.ts'
-import { NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
+import { NEVER_CALLED, callRange, marginCallUnits } from './margin.ts'
 import { contracts, tickOf } from './numbers.ts'
 import type { Direction } from './orders.ts'
 import { calmRisk, drawdownReached, intradayLossReached, rollDay, watches, type RiskState } from './risk.ts'
@@ -65,7 +65,7 @@ export class Watch {
     const held = account.position.units
     const total = units + (held * direction > 0 ? Math.abs(held) : 0)
     const required = contracts(total) * price * account.pointValue * account.rate() * margin
-    return !exceeds(required, account.freeAt(price))
+    return account.pays(required, price)
   }
 
   /** G3: units that a margin call sells at this price; 0 = margin holds. */

@@ -80,7 +80,7 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
   const [priorities, setPriorities] = useState<Priorities>({})
   const form = useForm({
     wire: FIELDS,
-    start: { name: nameOf(backtests), capital: '10000', currency: '' },
+    start: { name: nameOf(backtests), capital: '', currency: '' },
     async send({ name, capital, currency }) {
       const days = backtests.map((one) => dayToRepeat(one.asOf))
       // All parts run as of one day: that of their backtests, or today's where these are of different ones.
@@ -122,7 +122,7 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
           <Field
             label="Capital"
             {...form.field('capital', { required: false })}
-            hint="What they have together"
+            hint="What they have together; that of the first part, if left empty"
           />
           <Field
             label="Currency"

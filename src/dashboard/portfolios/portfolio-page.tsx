@@ -97,6 +97,13 @@ function Result({ portfolio, result }: ResultProps) {
         <h2>What each part did</h2>
         <p class={j.note}>Choose a part to see it on its chart, with its trades.</p>
         <Parts portfolio={portfolio} result={result} />
+        {result.parts.flatMap(({ warnings = [] }, i) =>
+          warnings.map((warning) => (
+            <p key={`${i} ${warning}`} class={j.note}>
+              {i + 1} {portfolio.parts[i]!.name}: {warning}
+            </p>
+          )),
+        )}
       </section>
       <p class={s.files}>
         {FILES.map(([file, text]) => (
@@ -226,7 +233,7 @@ function Parts({ portfolio, result }: ResultProps) {
   const { currency } = result
   const rows: readonly PartRow[] = result.parts.map((part, i) => ({ ...part, i }))
   const number = (
-    of: keyof PartRow,
+    of: Exclude<keyof PartRow, 'warnings'>,
     head: string,
     shown: (value: number | null) => string,
   ): Column<PartRow> => ({

@@ -34,8 +34,10 @@ export function Overview({ run }: { readonly run: ShownRun }) {
   if (report.trades.length === 0)
     return (
       <Empty title="No trades">
-        The script ran over {count(report.range.bars)} bars and never filled an order. Look at its conditions,
-        or give it more bars.
+        The script ran over {count(report.range.bars)} bars and never filled an order.{' '}
+        {report.warnings.length > 0
+          ? report.warnings.map(({ message }) => message).join(' ')
+          : 'Look at its conditions, or give it more bars.'}
       </Empty>
     )
   return (
