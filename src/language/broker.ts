@@ -83,11 +83,15 @@ export interface BrokerAccount {
   readonly positionEntryName: string | null
   readonly initialCapital: number
   readonly equity: number
+  /** Before commission: what open trades have paid so far counts as lost (F14). */
   readonly openProfit: number
   readonly netProfit: number
   readonly grossProfit: number
   /** Positive. */
   readonly grossLoss: number
+  /** Of closed trades alone. */
+  readonly closedProfit: number
+  readonly closedLoss: number
   readonly maxRunupAmount: number
   readonly maxDrawdownAmount: number
   readonly maxRunupPercent: number

@@ -618,7 +618,12 @@ describe('every figure of a portfolio', () => {
 
 test('a member of a pot sees what the others earn and hold, and what those before it hold', () => {
   const pot = new Pot()
-  const [a, b, c] = [1, 10, 100].map((n) => ({ netProfit: n, openProfit: 2 * n, marginHeld: 3 * n }))
+  const [a, b, c] = [1, 10, 100].map((n) => ({
+    closedProfit: n,
+    netProfit: n - 1,
+    openProfit: 2 * n + 1,
+    marginHeld: 3 * n,
+  }))
   pot.join(a!)
   expect([pot.isShared, pot.profitBeside(a!), pot.marginBefore(a!)]).toEqual([false, 0, 0])
   pot.join(b!)

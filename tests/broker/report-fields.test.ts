@@ -505,13 +505,13 @@ describe('the report’s', () => {
 /** What the script itself reads on the last bar, in the account's currency and in per cent. */
 const READ: Readonly<Record<string, number | string>> = {
   'strategy.equity': 9956.5,
-  'strategy.netprofit': -60,
-  'strategy.netprofit_percent': -0.6,
-  'strategy.openprofit': 16.5,
+  'strategy.netprofit': -61.5,
+  'strategy.netprofit_percent': -0.615,
+  'strategy.openprofit': 18,
   'strategy.grossprofit': 60,
   'strategy.grossprofit_percent': 0.6,
-  'strategy.grossloss': 120,
-  'strategy.grossloss_percent': 1.2,
+  'strategy.grossloss': 121.5,
+  'strategy.grossloss_percent': 1.215,
   'strategy.wintrades': 3,
   'strategy.losstrades': 3,
   'strategy.eventrades': 1,

@@ -1139,6 +1139,27 @@ const CASES: readonly RuleCase[] = [
     ],
   },
   {
+    rule: 'F14: what an open trade has paid in commission is lost from its entry on',
+    args: { commission_type: 'cash_per_order', commission_value: 10, margin_long: 0, margin_short: 0 },
+    bars: '100/100/100/100 100/100/100/100 110/110/110/110 105/105/105/105',
+    script: ({ bar, broker, long, short, closeAll }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) short('S')
+      if (bar === 2) closeAll()
+      const { netProfit, openProfit, grossLoss, closedProfit, closedLoss } = broker.account
+      expect([netProfit, openProfit, grossLoss, closedProfit, closedLoss]).toEqual(
+        [
+          [0, 0, 0, 0, 0],
+          [-10, 0, 10, 0, 0],
+          // The reversal's fee is shared by the trade that it closed and the one that it opened.
+          [-10, 0, 10, -5, 5],
+          [-15, 0, 15, -15, 15],
+        ][bar]!,
+      )
+    },
+    trades: ['long 1 L@1 100 → S@2 110 = -5', 'short 1 S@2 110 → Close position order@3 105 = -10'],
+  },
+  {
     rule: 'F12: a quantity that is not positive, or below a lot, places nothing',
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ bar, long }) => {

@@ -233,11 +233,16 @@ test.each(seeds)('what script %d has booked adds up', (seed) => {
   const rate = account.rate()
   const openProfit = sum(
     position.open.map(
-      ({ entry, units, entryFee }) =>
-        entry.direction * (units / 1e8) * (close - entry.price) * account.pointValue * rate - entryFee,
+      ({ entry, units }) =>
+        entry.direction * (units / 1e8) * (close - entry.price) * account.pointValue * rate,
     ),
   )
-  expect(account.netProfit).toBeCloseTo(sum(trades.map(({ profit }) => profit)), 6)
+  // F14: what open trades have paid is lost already.
+  const paidOpen = sum(position.open.map(({ entryFee }) => entryFee))
+  const closed = sum(trades.map(({ profit }) => profit))
+  expect(account.closedProfit).toBeCloseTo(closed, 6)
+  expect(account.netProfit).toBeCloseTo(closed - paidOpen, 6)
+  expect(account.grossLoss).toBeCloseTo(account.closedLoss + paidOpen, 6)
   expect(account.openProfit).toBeCloseTo(openProfit, 6)
   expect(account.equity).toBeCloseTo(account.initialCapital + account.netProfit + openProfit, 6)
   const bought = Array.from(position.fills.units.subarray(0, position.fills.count))

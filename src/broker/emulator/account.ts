@@ -150,15 +150,21 @@ export class Account implements BrokerAccount, PotMember {
     return this.equityAt(this.nowPrice())
   }
   get openProfit(): number {
-    return this.position.openProfit(this.nowPrice(), this.rate())
+    return this.position.openGain(this.nowPrice(), this.rate())
   }
   get netProfit(): number {
+    return this.position.netProfit - this.position.fees
+  }
+  get closedProfit(): number {
     return this.position.netProfit
   }
   get grossProfit(): number {
     return this.position.grossProfit
   }
   get grossLoss(): number {
+    return this.position.grossLoss + this.position.fees
+  }
+  get closedLoss(): number {
     return this.position.grossLoss
   }
   /** The walk over equity never goes back, so a forming bar is left out until its close. */

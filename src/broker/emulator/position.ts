@@ -72,10 +72,14 @@ export class Position {
     return this.units === 0 ? NaN : this.value / contracts(this.units)
   }
 
-  /** Profit of the open trades at `price`, minus their entry commissions. */
+  /** Profit of the open trades at `price`, before commission. */
+  openGain(price: number, rate: number): number {
+    return this.units === 0 ? 0 : (contracts(this.units) * price - this.value) * this.pointValue * rate
+  }
+
+  /** The same, minus their entry commissions. */
   openProfit(price: number, rate: number): number {
-    if (this.units === 0) return 0
-    return (contracts(this.units) * price - this.value) * this.pointValue * rate - this.fees
+    return this.units === 0 ? 0 : this.openGain(price, rate) - this.fees
   }
 
   /** Units that `id`'s entries still own; null = everybody's. */

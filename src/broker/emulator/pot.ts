@@ -7,8 +7,10 @@
 /** What an account shows to the other accounts of its pot. */
 export interface PotMember {
   /** Profit of the closed trades. */
+  readonly closedProfit: number
+  /** The same, less what open trades have paid in commission. */
   readonly netProfit: number
-  /** Profit of the open trades at this market's last price. */
+  /** Profit of the open trades at this market's last price, before commission. */
   readonly openProfit: number
   /** Bound by what it holds, at that price. */
   readonly marginHeld: number
@@ -33,8 +35,8 @@ export class Pot {
   /** To be called when a member's turn is over: the others see what it has then. */
   show(member: PotMember): void {
     const shown = this.#shown[this.#members.indexOf(member)]!
-    shown.closed = member.netProfit
-    shown.profit = shown.closed + member.openProfit
+    shown.closed = member.closedProfit
+    shown.profit = member.netProfit + member.openProfit
     shown.margin = member.marginHeld
   }
 

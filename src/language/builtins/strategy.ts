@@ -148,11 +148,15 @@ const VARIABLES: readonly BuiltinEntry[] = [
   text('account_currency', 'Currency of the account.', 'simple string', (account) => account.accountCurrency),
   settled('initial_capital', 'Money at the start.', (account) => account.initialCapital),
   state('equity', 'Money at the start, closed and open profit.', (account) => account.equity),
-  settled('netprofit', 'Profit of closed trades.', (account) => account.netProfit),
+  settled(
+    'netprofit',
+    'Profit of closed trades, less what open ones have paid in commission.',
+    (account) => account.netProfit,
+  ),
   settled('netprofit_percent', 'Profit of closed trades, in % of the money at the start.', (account) =>
     percent(account.netProfit, account.initialCapital),
   ),
-  state('openprofit', 'Profit of open trades.', (account) => account.openProfit),
+  state('openprofit', 'Profit of open trades, before commission.', (account) => account.openProfit),
   state('openprofit_percent', 'Profit of open trades, in % of the money without it.', (account) =>
     percent(account.openProfit, account.initialCapital + account.netProfit),
   ),
@@ -192,7 +196,7 @@ const VARIABLES: readonly BuiltinEntry[] = [
   state(
     'avg_trade',
     'Average profit of closed trades.',
-    (account) => account.netProfit / (account.closedTradeCount || NAN),
+    (account) => account.closedProfit / (account.closedTradeCount || NAN),
   ),
   state(
     'avg_winning_trade',
@@ -202,7 +206,7 @@ const VARIABLES: readonly BuiltinEntry[] = [
   state(
     'avg_losing_trade',
     'Average loss of the trades that lost.',
-    (account) => account.grossLoss / (account.lossTrades || NAN),
+    (account) => account.closedLoss / (account.lossTrades || NAN),
   ),
   state('avg_trade_percent', 'Average profit of closed trades, in %.', (account) =>
     averagePercent(account, () => true),
