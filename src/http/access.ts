@@ -33,7 +33,7 @@ import type { StreamLog } from './event-log.ts'
 import { Idempotency } from './idempotency.ts'
 import type { Handle } from './inner-request.ts'
 import { isLarge, JsonText, keptResultOf, keptText } from './json-text.ts'
-import { isKept, type KeptAnswers, type MomentOf } from './kept-answers.ts'
+import { isKept, type KeptAnswers, type KeptText, type MomentOf } from './kept-answers.ts'
 import { KeptPages } from './kept-pages.ts'
 import { type Rate, RateLimiter, SharedLimiter } from './limits.ts'
 import { commonHeaders } from './common-headers.ts'
@@ -221,8 +221,9 @@ export class Gate {
   }
 
   /**
-   * Answers with a kept text, before any route is looked for; null if there is none that still holds, or the request is to be
-   * refused, which its route does then. Whether it may be answered is decided here as for any other request.
+   * Answers with a kept text, before any route is looked for; null if there is none that still holds, if the store does not
+   * say so, or if the request is to be refused, which its route does then. Whether it may be answered is decided here as for
+   * any other request.
    */
   async again(
     request: Request,
@@ -230,14 +231,15 @@ export class Gate {
   ): Promise<Response | null> {
     const visit = this.visit(request)
     visit.route = route
+    let text: KeptText | null
     try {
       await this.#admit(request, visit, options)
+      const page = readers.get(readerOf(visit))
+      if (!page) return null
+      text = this.#kept.atOnce(page.name) ?? (await this.#kept.again(page.name, page.stampOf))
     } catch {
       return null
     }
-    const page = readers.get(readerOf(visit))
-    if (!page) return null
-    const text = this.#kept.atOnce(page.name) ?? (await this.#kept.again(page.name, page.stampOf))
     if (!text) return null
     const set = { headers: visit.limits, status: 200 }
     const sending = keptSent(request, set, text, options)

@@ -419,7 +419,7 @@ test.skipIf(noBrowser)(
       expect([name, withoutTimings(found)]).toEqual([name, expected])
     }
   },
-  300_000,
+  900_000,
 )
 
 journey(

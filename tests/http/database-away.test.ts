@@ -93,6 +93,19 @@ test('a write that was refused makes nobody unknown who was known', async () => 
   database.isAway = false
 })
 
+test('what was written to since it was read is 503, also where a text of it is kept', async () => {
+  const headers = await server.signUp('later@example.com')
+  const path = '/api/platform/scripts'
+  const add = () => call('POST', path, { headers, body: { name: 'mine', source: 'plot(close)' } })
+  expect((await add()).status).toBe(200)
+  for (let times = 0; times < 2; times++) expect((await call('GET', path, { headers })).status).toBe(200)
+  expect((await add()).status).toBe(200)
+  database.isAway = true
+  const { status, json } = await call('GET', path, { headers })
+  database.isAway = false
+  expect([status, json.error?.code]).toEqual([503, 'store_unavailable'])
+})
+
 test('who asks first while the database is silent waits little more than a second, and whoever comes then a quarter of one', async () => {
   const headers = await server.signUp('patient@example.com')
   await importBars(headers)
