@@ -78,3 +78,50 @@ describe('a call in a loop goes on from the bar before', () => {
     expect(plotted(stepped)).toEqual(plotted(runScript(source, BARS)))
   })
 })
+
+describe('a short loop, which is written round by round', () => {
+  const same = (body: string, expected: string) => expect(run(body)).toEqual(run(expected))
+
+  test('upwards, downwards, and as a value', () => {
+    same('s = 0.0\nfor i = 0 to 3\n    s := s * 10 + i\nplot(s)', 'plot(123)')
+    same('s = 0.0\nfor i = 3 to 1\n    s := s * 10 + i\nplot(s)', 'plot(321)')
+    same('x = for i = 2 to 4\n    i * i\nplot(x)', 'plot(16)')
+  })
+
+  test('a round that counts on leaves the others alone, and has variables of its own', () => {
+    same('s = 0.0\nfor i = 0 to 2\n    k = i\n    k += 10\n    s += k\nplot(s)', 'plot(33)')
+    same(
+      'var s = 0.0\nfor i = 1 to 3\n    var n = 0\n    n += i\n    s := n\nplot(s)',
+      'plot(6 * (bar_index + 1))',
+    )
+  })
+
+  test('what is left early is a loop', () => {
+    same('s = 0\nfor i = 0 to 3\n    if i == 1\n        continue\n    s += i\nplot(s)', 'plot(5)')
+    same('s = 0\nfor i = 0 to 3\n    if i == 2\n        break\n    s += i\nplot(s)', 'plot(1)')
+  })
+
+  test('within another, and with history in it', () => {
+    same('s = 0\nfor i = 0 to 20\n    for j = 0 to 2\n        s += i * j\nplot(s)', 'plot(630)')
+    same(
+      's = 0.0\nfor i = 1 to 3\n    x = close + i\n    s += nz(x[1])\nplot(s)',
+      'plot(3 * nz(close[1] + 3))',
+    )
+  })
+
+  test('counts as many rounds, and a mistake in it is at its line', () => {
+    const failure = (body: string) => {
+      try {
+        run(body)
+      } catch (error) {
+        return error as { readonly code: string; readonly offset: number }
+      }
+      return null
+    }
+    const body = 'a = array.new_int(2, 0)\nfor i = 0 to 3\n    a.set(i, i)\nplot(a.get(0))'
+    expect(failure(body)?.offset).toBe('//@version=6\nindicator("x")\n'.length + body.indexOf('a.set'))
+    expect(failure('s = 0\nwhile true\n    for i = 0 to 3\n        s += i\nplot(s)')?.code).toBe(
+      'script_limit_exceeded',
+    )
+  })
+})
