@@ -61,7 +61,9 @@ export class Walk {
     this.fillsSeen = position.fills.count
     const { looksAlways } = this.watch
     const calls = looksAlways && this.losingDaysReached(bar)
-    if (!calls && this.staysAway(bar)) {
+    const isQuiet = !calls && this.isQuietAtOpen()
+    const refused = isQuiet && this.dropOverCap()
+    if (isQuiet && this.staysAway(bar)) {
       account.walking = false
       account.point = 4
       const { halted } = this.watch
@@ -69,7 +71,7 @@ export class Walk {
       const dropped = this.recheckResting()
       book.settle()
       this.rerun = null
-      return dropped || this.watch.halted !== halted
+      return refused || dropped || this.watch.halted !== halted
     }
     const open = tickOf(bars.open[bar]!, mintick)
     account.walking = true
@@ -173,16 +175,22 @@ export class Walk {
     for (const order of book.immediates.splice(0)) floor.fillImmediate(order, account.nowTicks)
   }
 
+  /** Whether nothing of a bar but its extremes matters until it reaches something: no order waits for its open. */
+  private isQuietAtOpen(): boolean {
+    if (this.finer !== null || this.watch.looksWithin) return false
+    const { orders } = this.book
+    for (let i = 0; i < orders.length; i++) if (isMarket(orders[i]!)) return false
+    return true
+  }
+
   /**
-   * Whether no price of the bar reaches any waiting order or a margin call, as on most bars with a stop that is placed
-   * again on each. The two extremes tell, for a third of the cost of walking the path.
+   * Whether no price of a bar that is quiet at its open reaches any waiting order or a margin call, as on most bars with a
+   * stop that is placed again on each. The two extremes tell, for a third of the cost of walking the path.
    */
   private staysAway(bar: number): boolean {
-    const { account, book, floor, watch } = this
+    const { account, book, watch } = this
     const { bars, mintick } = account
-    if (this.finer !== null || watch.looksWithin) return false
     const { orders, legs } = book
-    for (let i = 0; i < orders.length; i++) if (isMarket(orders[i]!)) return false
     const open = bars.open[bar]!
     const close = bars.close[bar]!
     const high = tickOf(Math.max(bars.high[bar]!, open, close), mintick)
@@ -190,7 +198,7 @@ export class Walk {
     if (!watch.isSafeBetween(low * mintick, high * mintick)) return false
     for (let i = 0; i < orders.length; i++) {
       const order = orders[i]!
-      if (isWithin(order, order.direction, low, high) || floor.refuses(order)) return false
+      if (isWithin(order, order.direction, low, high)) return false
     }
     for (let i = 0; i < legs.length; i++) {
       const leg = legs[i]!
@@ -264,10 +272,11 @@ export class Walk {
   /**
    * C3: a priced add that pyramiding refuses is refused on its first bar, whether reached or not, and does not wait for the
    * position to close (parity list slippage_limit: 264 of its 280 trades depend on it). One that was placed earlier waits
-   * on.
+   * on. Answers whether any was.
    */
-  private dropOverCap(): void {
+  private dropOverCap(): boolean {
     const { book, floor } = this
+    const before = book.orders.length
     for (let i = 0; i < book.orders.length;) {
       const order = book.orders[i]!
       if (floor.refuses(order)) {
@@ -275,6 +284,7 @@ export class Walk {
         book.free(order)
       } else i++
     }
+    return book.orders.length < before
   }
 
   private fillMarket(ticks: number): void {
