@@ -9,6 +9,9 @@ import type { BuiltinEntry } from '../registry.ts'
 import type { PairColumns, PairFill } from '../../runtime/state-class.ts'
 import { EPSILON, countOf } from './window.ts'
 
+/** How many bars sides have to last on average, so that it pays to look for their ends. */
+const SIDE_MIN = 8
+
 export class Crossover implements PairFill {
   static readonly fills = 'pair'
   private wasAtOrBelow = false
@@ -24,10 +27,20 @@ export class Crossover implements PairFill {
     to: number,
     [target, targetMask, source1, mask1, source2, mask2]: PairColumns,
   ): void {
-    // Written without a branch, since the processor cannot predict crossings: 1.3 ns a bar instead of 3.5. If one of the
-    // two is na, neither comparison is true, and `was` stays as it is.
+    // If one of the two is na, neither comparison is true, and `was` stays as it is.
     let was = this.wasAtOrBelow ? 1 : 0
-    for (let i = from; i < to; i++) {
+    let i = from
+    // Averages stay on a side for long, so that a look for its end takes a third of the time of the loop below.
+    for (let due = from - 4 * SIDE_MIN; i >= due && i < to; due += SIDE_MIN) {
+      if (was === 0)
+        for (; i < to && !(source1[i & mask1]! <= source2[i & mask2]!); i++) target[i & targetMask] = 0
+      else for (; i < to && !(source1[i & mask1]! > source2[i & mask2]!); i++) target[i & targetMask] = 0
+      if (i === to) break
+      target[i++ & targetMask] = was
+      was = 1 - was
+    }
+    // Without a branch, since the processor cannot predict frequent crossings: 1.3 ns a bar instead of 3.5.
+    for (; i < to; i++) {
       const a = source1[i & mask1]!
       const b = source2[i & mask2]!
       const above = Number(a > b)
