@@ -7,6 +7,7 @@
 
 import type { Bars } from '../market/bars.ts'
 import type { Fills } from './emulator/ledger.ts'
+import { memoOf } from '../lib/memo.ts'
 import { Room } from '../lib/spares.ts'
 import { contracts } from './emulator/numbers.ts'
 
@@ -15,6 +16,25 @@ export interface Stretches {
   readonly low: Float64Array
   readonly high: Float64Array
 }
+
+/** The lowest and the highest price of each bar and the `SPAN` - 1 behind it. */
+export interface Extremes {
+  readonly lows: Float64Array
+  readonly highs: Float64Array
+}
+const SPAN = 16
+
+/** Made once for the trials of a sweep: a run alone passes its bars in less time than this takes. */
+export const extremesOf = memoOf(({ low, high }: Bars): Extremes => {
+  const lows = low.slice()
+  const highs = high.slice()
+  for (let step = 1; step < SPAN; step *= 2)
+    for (let i = 0; i + step < low.length; i++) {
+      lows[i] = Math.min(lows[i]!, lows[i + step]!)
+      highs[i] = Math.max(highs[i]!, highs[i + step]!)
+    }
+  return { lows, highs }
+})
 
 /** So that a product rounded up is not taken for more than the quotient it stands for. */
 const NEARLY = 1 - 1e-9
@@ -39,8 +59,9 @@ export class EquityWalk {
   private readonly initial: number
   private readonly rates: Float64Array | null
   private readonly stretches: Stretches | null
+  private readonly extremes: Extremes | null
 
-  /** `stretches` are filled in on the way. */
+  /** `stretches` are filled in on the way; `extremes` are those of the bars, if they are known. */
   constructor(
     bars: Bars,
     fills: Fills,
@@ -48,8 +69,10 @@ export class EquityWalk {
     initial: number,
     rates: Float64Array | null,
     stretches: Stretches | null = null,
+    extremes: Extremes | null = null,
   ) {
     this.stretches = stretches
+    this.extremes = extremes
     this.bars = bars
     this.fills = fills
     this.pointValue = pointValue
@@ -102,10 +125,16 @@ export class EquityWalk {
    */
   private hold(from: number, to: number): void {
     this.barsHeld += to - from
-    const { high, low } = this.bars
-    let lowest = low[from]!
-    let highest = high[from]!
-    for (let i = from + 1; i < to; i++) {
+    const { extremes } = this
+    const isWide = extremes !== null && to - from > SPAN
+    const high = isWide ? extremes.highs : this.bars.high
+    const low = isWide ? extremes.lows : this.bars.low
+    const last = isWide ? to - SPAN : to - 1
+    const step = isWide ? SPAN : 1
+    // The last span may lie over the one before it.
+    let lowest = low[last]!
+    let highest = high[last]!
+    for (let i = from; i < last; i += step) {
       if (low[i]! < lowest) lowest = low[i]!
       if (high[i]! > highest) highest = high[i]!
     }
@@ -113,7 +142,8 @@ export class EquityWalk {
       this.stretches.low[this.fill - 1] = lowest
       this.stretches.high[this.fill - 1] = highest
     }
-    if (this.rates) for (let i = from; i < to; i++) this.markPrices(low[i]!, high[i]!, this.rates[i]!)
+    const { rates, bars } = this
+    if (rates) for (let i = from; i < to; i++) this.markPrices(bars.low[i]!, bars.high[i]!, rates[i]!)
     else this.markPrices(lowest, highest, 1)
   }
 

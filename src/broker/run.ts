@@ -23,6 +23,7 @@ import { BrokerEmulator } from './emulator/broker.ts'
 import { magnifierBars } from './emulator/magnifier.ts'
 import { brokerSettings, type BrokerSettings, type DeclarationArgs } from './emulator/settings.ts'
 import { DevelopingBars } from './developing.ts'
+import { extremesOf } from './equity.ts'
 import { buildResults, type Results } from './report/build.ts'
 import { PlottedScripts } from './plotted-scripts.ts'
 import type { Diagnostic } from '../wire/script.ts'
@@ -134,8 +135,11 @@ class OpenBacktest implements Backtest {
   }
 
   results(): Results {
-    const lists = this.request.figuresOnly !== true
-    return buildResults(this.broker, this.bars, this.request.symbol.pointValue, this.rates, { lists })
+    const { figuresOnly, shared, symbol } = this.request
+    return buildResults(this.broker, this.bars, symbol.pointValue, this.rates, {
+      lists: figuresOnly !== true,
+      extremes: shared ? extremesOf(this.bars) : null,
+    })
   }
 
   result(): BacktestResult {

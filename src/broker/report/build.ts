@@ -5,7 +5,14 @@ import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../emulator/broker.ts'
 import { leaveCopy, takeCopy, type Fills } from '../emulator/ledger.ts'
 import { UNIT } from '../emulator/numbers.ts'
-import { EquityCurve, EquityWalk, emptyStretches, equityColumns, type EquityColumns } from '../equity.ts'
+import {
+  EquityCurve,
+  EquityWalk,
+  emptyStretches,
+  equityColumns,
+  type EquityColumns,
+  type Extremes,
+} from '../equity.ts'
 import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
@@ -69,14 +76,15 @@ export function buildResults(
    * Whether to fill the lists of months and drawdowns, which the thousands of trials of a sweep do without. Then all that is read
    * of the results has to be read before the run goes on.
    */
-  { lists = true }: { readonly lists?: boolean } = {},
+  { lists = true, extremes = null }: { readonly lists?: boolean; readonly extremes?: Extremes | null } = {},
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
   // A run that goes on appends rows, and one that is over leaves them to the next; lists and columns are made later.
   const fills = lists ? takeCopy(position.fills) : position.fills
   const stretches = emptyStretches(fills)
-  const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates, stretches).to(bars.length - 1)
+  const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates, stretches, extremes)
+  walk.to(bars.length - 1)
   const curve = new EquityCurve(bars, fills, pointValue, initialCapital, rates)
   const context = { bars, pointValue, initialCapital, rates, fills, stretches }
   const trades = tradeTable(context, position.closed, position.open)

@@ -22,7 +22,9 @@ export function momentsOf(values: ArrayLike<number>): Moments {
   let sum = 0
   for (let i = 0; i < count; i++) sum += values[i]!
   const mean = sum / count
-  let [second, third, fourth] = [0, 0, 0]
+  let second = 0
+  let third = 0
+  let fourth = 0
   for (let i = 0; i < count; i++) {
     const d = values[i]! - mean
     const dd = d * d
@@ -73,7 +75,10 @@ export function momentsOfPowers(
 /** The moments of an equity's returns from value to value, the first from `initial`; a return is 0 once everything is lost. */
 export function momentsOfEquity(equity: ArrayLike<number>, initial: number): Moments {
   let before = initial
-  let [first, second, third, fourth] = [0, 0, 0, 0]
+  let first = 0
+  let second = 0
+  let third = 0
+  let fourth = 0
   for (let i = 0; i < equity.length; i++) {
     const now = equity[i]!
     const value = before > 0 ? now / before - 1 : 0
