@@ -101,7 +101,8 @@ function readInput(
 ): Input {
   const { folded, text, number } = constantsOf(here, builtin, places)
   const initial = initialOf(here, builtin, kind, defval)
-  const options = optionValues(here, builtin, places)
+  // Up to version 4 there is one function for inputs of all kinds.
+  const options = optionValues(here, builtin, places, builtin.name === 'input' ? null : defval.type)
   if (options !== null && initial !== undefined && initial !== null && !options.includes(initial as never))
     here.check.report(here, defval, messages.defaultNotAnOption(JSON.stringify(initial)))
   const active = places.get('active')
@@ -210,14 +211,22 @@ function optionValues(
   here: Place,
   builtin: BuiltinFunction,
   places: ReadonlyMap<string, tree.Expression>,
+  type: Type | null,
 ): Input['options'] {
   const node = places.get('options')
   if (node === undefined) return null
   const items = node.kind === 'Tuple' ? node.items : [node]
   const values: (number | string | object)[] = []
   for (const item of items) {
-    const known = fold(here.check, value(here, item))
-    if (known === undefined) here.check.report(here, item, messages.notConstant(builtin.name, 'options'))
+    const option = value(here, item)
+    const known = fold(here.check, option)
+    if (type !== null && !fits(here, option.type, type) && !(isNumber(option.type) && type.kind === 'int'))
+      here.check.report(
+        here,
+        item,
+        messages.argumentType(builtin.name, 'options', `const ${typeText(type)}`, describe(option)),
+      )
+    else if (known === undefined) here.check.report(here, item, messages.notConstant(builtin.name, 'options'))
     else if (known !== null && typeof known !== 'boolean') values.push(known)
   }
   return values

@@ -284,7 +284,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     oracle: (seen, n) =>
       n === 1
         ? now(seen)
-        : onDefined((window) => {
+        : onBars((window) => {
             const mx = (n - 1) / 2
             const my = mean(window)
             const slope =

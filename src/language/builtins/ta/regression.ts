@@ -1,8 +1,8 @@
 // The straight line through a window, and its centre of gravity.
 //
-// Neither window includes na values; on a bar whose value is na, the result does not change. The line is anchored one step
-// before the point where it is evaluated, and the operations keep this order: the algebraically equal forms miss
-// TradingView's last digit on up to half of the bars. [PyneCore, eleven configurations of 22,000 bars]
+// With an na among its values there is no line (K14); of the centre of gravity an na is no value, and its bar keeps the result of
+// the one before. The line is anchored one step before the point where it is evaluated, and the operations keep this order: the
+// algebraically equal forms miss TradingView's last digit on up to half of the bars. [PyneCore, eleven configurations of 22,000 bars]
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -21,7 +21,7 @@ export class Linreg implements LengthFill {
     const n = lengthOf(length, 'ta.linreg')
     const back = Math.trunc(offset)
     if (back !== back) throw invalidArgument('offset', offset, 'ta.linreg', 'a whole number')
-    if (source === source) this.sums.push(source, n)
+    this.sums.push(source, n)
     if (n === 1) return source
     if (!this.sums.sum(n)) return NaN
     return this.line(this.sums.plain, this.sums.weighted, n, back)
