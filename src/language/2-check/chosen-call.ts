@@ -11,7 +11,7 @@ import { describe } from './convert.ts'
 import { choose } from './overloads.ts'
 import { errorExpr, type Place } from './place.ts'
 import type { Expr } from './program.ts'
-import { STRING, latest, type Type } from './types.ts'
+import { HANDLES, STRING, latest, type Type } from './types.ts'
 import { constant, type Given } from './values.ts'
 
 export function chosenCall(
@@ -89,7 +89,7 @@ function reportUnwritable(here: Place, name: string, args: readonly (Expr | null
     for (const arg of args.slice(1)) {
       if (arg === null) continue
       const { kind } = arg.type
-      if (kind === 'enum' || kind === 'matrix' || kind === 'map' || kind === 'color' || kind === 'udt')
+      if (kind === 'enum' || UNWRITABLE.has(kind))
         here.check.report(
           here,
           arg,
@@ -97,6 +97,15 @@ function reportUnwritable(here: Place, name: string, args: readonly (Expr | null
         )
     }
 }
+
+/** What `str.format` writes nowhere, besides members of enums. */
+const UNWRITABLE: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
+  ...HANDLES,
+  'matrix',
+  'map',
+  'color',
+  'udt',
+])
 
 /** L18: what `str.tostring` writes without a pattern. */
 const WRITTEN: ReadonlySet<Type['kind']> = new Set<Type['kind']>([

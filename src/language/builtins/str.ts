@@ -11,6 +11,7 @@ import {
   DEFAULT_PATTERN,
   decimalsOf,
   fixed,
+  formatDouble,
   formatMintick,
   formatNumber,
   formatPercent,
@@ -216,11 +217,7 @@ function toText(runtime: Runtime, value: unknown, pattern: Text): string {
 
 /** `[1.0, 2.5]`: as Java writes floats. */
 function floatsToText(runtime: Runtime, value: PineArray<number> | null): string {
-  const text = valueText(value, (each) => {
-    const digits = numberText(runtime, each, DEFAULT_PATTERN)
-    return /^-?\d+$/.test(digits) ? `${digits}.0` : digits
-  })
-  return limited(runtime, text)
+  return limited(runtime, valueText(value, formatDouble))
 }
 
 /** format.* constants are their own names. */

@@ -32,13 +32,31 @@ export const MESSAGE_PATTERN = '#,##0.###'
 export function formatNumber(value: number, pattern: string, rounding: Rounding): string {
   // str.tostring() takes an infinity for na; DecimalFormat has a sign for it (K13).
   if (Number.isNaN(value) || (rounding === 'half-up' && Math.abs(value) === Infinity)) return 'NaN'
-  if (pattern === DEFAULT_PATTERN && Math.abs(value) >= 1e21) return String(value).replace('e+', 'E')
+  const size = Math.abs(value)
+  if (pattern === DEFAULT_PATTERN && (size >= 1e21 || (size <= 1e-21 && size > 0)))
+    return String(value).replace(/e\+?/, 'E')
   const [positive, negative] = patternsOf(pattern)
-  const chosen = value < 0 && negative !== null ? negative : positive
-  const sign = value < 0 && negative === null ? '-' : ''
-  const text = digits(Math.abs(value), positive, rounding)
-  const shown = sign === '-' && /^[0.,]*$/.test(text) ? '' : sign
+  // DecimalFormat keeps the sign of what rounds to nothing.
+  const isBelow = value < 0 || (rounding === 'half-even' && Object.is(value, -0))
+  const chosen = isBelow && negative !== null ? negative : positive
+  const sign = isBelow && negative === null ? '-' : ''
+  const text = digits(size, positive, rounding)
+  const shown = rounding === 'half-up' && sign === '-' && /^[0.,]*$/.test(text) ? '' : sign
   return `${shown}${chosen.prefix}${text}${chosen.suffix}`
+}
+
+/** As Java writes a double: at least one decimal, and an exponent below a thousandth and from ten million on. */
+export function formatDouble(value: number): string {
+  const size = Math.abs(value)
+  if (Number.isFinite(value) && size !== 0 && (size < 1e-3 || size >= 1e7)) {
+    const [mantissa = '', exponent = ''] = value.toExponential().split('e')
+    return `${withDecimal(mantissa)}E${Number(exponent)}`
+  }
+  return Number.isFinite(value) ? withDecimal(Object.is(value, -0) ? '-0' : String(value)) : String(value)
+}
+
+function withDecimal(digits: string): string {
+  return digits.includes('.') ? digits : `${digits}.0`
 }
 
 /** Nearest multiple of the tick, ties away from zero, with as many decimals as the tick has. */
