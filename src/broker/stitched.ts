@@ -74,6 +74,7 @@ export function stitchedEquity(
       found[cell]![window] = stretchOf(equity, windows[window]!.outside, { capital, before, most })
     }
   }
+  shared.leave()
   return cells.map((windows, cell) => joined(request, windows, found[cell]!, capital))
 }
 

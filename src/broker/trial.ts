@@ -45,7 +45,7 @@ export function runTrials(
   {
     done,
     started = [],
-    columns: shared = new TrialColumns(request.bars.length, variedAmong(points)),
+    columns,
   }: {
     readonly done?: (trials: number) => void
     readonly started?: (TrialNumbers | null)[]
@@ -53,6 +53,7 @@ export function runTrials(
   } = {},
 ): TrialBatch {
   const judge = new Judge(measured)
+  const shared = columns ?? new TrialColumns(request.bars.length, variedAmong(points))
   // A run that needs another series starts again once it is there; the trials before it are kept in `started`.
   const scripts = request.scripts ?? new CompiledScripts()
   for (let i = started.length; i < points.length; i++) {
@@ -60,6 +61,7 @@ export function runTrials(
     shared.next()
     done?.(i + 1)
   }
+  if (columns === undefined) shared.leave()
   const { width } = judge.layout
   const rows = new Float64Array(points.length * width).fill(NaN)
   for (const [i, numbers] of started.entries()) if (numbers?.row) rows.set(numbers.row, i * width)

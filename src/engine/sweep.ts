@@ -142,6 +142,7 @@ async function triedAll(
     choices.push(...batch)
     all.push(found)
   }
+  columns.leave()
   return { choices, trials, rows: Float64Array.from(all.flatMap(({ rows }) => [...rows])), winners }
 }
 

@@ -23,10 +23,12 @@ export class KeptColumns {
     this.#collect = collect
   }
 
-  /** Those of the last job if it had this name, or else new ones. */
+  /** Those of the last job if it had this name, or else new ones in its memory. */
   of(name: string, make: () => TrialColumns): TrialColumns {
     this.#cancel()
-    if (this.#kept?.name !== name) this.#kept = { name, columns: make() }
+    if (this.#kept?.name === name) return this.#kept.columns
+    this.#kept?.columns.leave()
+    this.#kept = { name, columns: make() }
     return this.#kept.columns
   }
 

@@ -216,6 +216,21 @@ describe('columns of a batch', () => {
     expect(rooms.size).toBeLessThan(1010)
   })
 
+  test('a sweep that is over leaves its memory to the next one over as many bars, and nothing else', () => {
+    const first = new TrialColumns(10, variedAmong(points))
+    const room = first.room(0, 'f64')
+    first.keep(average, [5, 20], [room])
+    first.next()
+    first.leave()
+    expect(first.find(average, [5, 20])).toBeNull()
+    const next = new TrialColumns(10, variedAmong(points))
+    expect(next.find(average, [5, 20])).toBeNull()
+    expect(next.room(0, 'f64')).toBe(room)
+    expect(new TrialColumns(10, variedAmong(points)).room(0, 'f64')).not.toBe(room)
+    next.leave()
+    expect(new TrialColumns(11, variedAmong(points)).room(0, 'f64')).toHaveLength(11)
+  })
+
   test('there is room for so many bytes; what was of no use longest goes first', () => {
     const columns = new TrialColumns(10, variedAmong(points), 160)
     for (const length of [5, 6]) columns.keep(average, [length], [columns.room(0, 'f64')])
