@@ -219,15 +219,17 @@ function detectZone(
   found: readonly ReportTrade[],
   own: string | undefined,
 ): Zone {
-  const entries = new Set(found.map((trade) => Math.floor(trade.entryTime / 60_000)))
+  // Days have no time of the day to find a zone by: any in which sessions begin at midnight would seem to fit.
+  const length = expected.some((trade) => trade.entry.dateOnly) ? 86_400_000 : 60_000
   let best = zoneOf('UTC')
   let most = -1
   for (const name of own ? [own, ...ZONES] : ZONES) {
     const zone = zoneOf(name)
     if (!zone) continue
-    const hits = expected.filter((trade) =>
-      entries.has(Math.floor(zone.toUtc(trade.entry.wall) / 60_000)),
-    ).length
+    const entries = new Set(
+      found.map(({ entryTime }) => Math.floor((entryTime + zone.offsetAt(entryTime)) / length)),
+    )
+    const hits = expected.filter(({ entry }) => entries.has(Math.floor(entry.wall / length))).length
     if (hits > most) {
       most = hits
       best = zone

@@ -41,6 +41,8 @@ type BacktestBody = Args<'POST /api/platform/backtests'>['body']
 let current: AbortController | null = null
 /** The request that made the run on screen. */
 let asked: BacktestBody | null = null
+/** Whether the run on screen is repeated with new bars. */
+export const isRepeated = (): boolean => asked !== null
 /** The last request that was sent, whatever its result. */
 let latest: BacktestBody | null = null
 /** `isOwed`: bars arrived while a run was on its way that may not have seen them. */

@@ -10,6 +10,7 @@ import type { OperationTable } from './operation.ts'
 import {
   asksDay,
   hasDay,
+  hasGiven,
   idOf,
   Listed,
   MarketName,
@@ -69,6 +70,7 @@ const Backtest = Type.Object(
     pinned: Type.Boolean(),
     currency: nullable(Type.String()),
     ...hasDay,
+    ...hasGiven,
     range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
     curve: Type.Optional(
       nullable(

@@ -8,6 +8,7 @@ import { Track } from './track.ts'
 import {
   asksDay,
   hasDay,
+  hasGiven,
   idOf,
   Listed,
   namesSeries,
@@ -83,6 +84,7 @@ const ForwardRun = Type.Object(
     waiting: Type.Array(WaitingOrder, { description: 'Orders that wait for the next bar.' }),
     provisional: Type.Boolean({ description: 'Whether it tells of bars that are not over, too.' }),
     ...hasDay,
+    ...hasGiven,
   },
   { $id: 'ForwardRun' },
 )

@@ -86,6 +86,16 @@ export const asksDay = {
 }
 
 /** In a record: that day. */
+/** For lists, which leave source and inputs out. */
+export const hasGiven = {
+  given: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()]), {
+      description:
+        'What of inputs and overrides was set for it, as far as they are short: twelve at most. Missing in those from before it was kept.',
+    }),
+  ),
+}
+
 export const hasDay = {
   asOf: Type.Optional(
     Type.String({

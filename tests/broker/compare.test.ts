@@ -126,6 +126,19 @@ describe('an export', () => {
       expect(['Asia/Singapore', 'Australia/Perth']).toContain(comparison.timezone)
     })
 
+  test('of days alone has the clock of the exchange, whatever zone has midnight at the open of its sessions', () => {
+    const day = (date: string) => Date.parse(`${date}T08:00Z`)
+    const ours = trade(1, 'long', [1, 2], { entryTime: day('2024-01-02'), exitTime: day('2024-01-04') })
+    const { trades } = parseTradeList(
+      EXPORTS['English, 2025']!.replaceAll('2024-01-01 08:01', '2024-01-02').replaceAll(
+        '2024-01-01 08:02',
+        '2024-01-04',
+      ),
+    )
+    const options = { mintick: 0.01, exchangeTimezone: 'Europe/Berlin' }
+    expect(compareTrades(trades.slice(0, 1), [ours], BARS, options).timezone).toBe('Europe/Berlin')
+  })
+
   const english = parseTradeList(EXPORTS['English, 2025']!).trades
 
   test('in Chartroom’s own form is read too', () => {

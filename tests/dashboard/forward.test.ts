@@ -34,15 +34,18 @@ describe.skipIf(noBrowser)('forward runs', () => {
     await page.locator('nav a[aria-current=page]', { hasText: 'Research' }).waitFor()
     const kept = await page.request.post(`${site.url}/api/platform/backtests`, {
       headers: { origin: site.url },
-      data: { name: 'Threes', ...MARKET, bars: 40, source: SOURCE },
+      data: { name: 'Threes', ...MARKET, bars: 40, source: SOURCE, overrides: { initial_capital: 200000 } },
     })
     expect(kept.status()).toBe(200)
     await page.getByRole('button', { name: 'Backtests', exact: true }).click()
+    // Its row says what was set for it, and the page of what follows it does, too.
+    await page.getByText('40 bars · initial capital 200,000').waitFor()
     await page.getByRole('button', { name: 'More for Threes' }).press('Enter')
     expect(await violations(page)).toEqual([])
     await page.getByRole('menuitem', { name: 'Follow from now on' }).press('Enter')
     await page.getByText('They appear here as bars close.').waitFor()
-    await page.getByText('followed for 0 bars so far').waitFor()
+    await page.getByText(/with initial capital 200,000, .*followed for 0 bars so far/).waitFor()
+    await page.getByText('Newest closed bar').waitFor()
     await bring(50)
     await page.getByRole('table', { name: 'Orders' }).getByText('filled').first().waitFor()
     await page.getByRole('img', { name: /^Equity of Backtest of today’s bars, Forward run\./ }).waitFor()
@@ -78,6 +81,8 @@ describe.skipIf(noBrowser)('forward runs', () => {
     await page.getByRole('button', { name: 'Show on the chart' }).click()
     await page.getByRole('application', { name: /^Chart of S, 1h/ }).waitFor()
     await page.getByRole('heading', { name: 'Threes' }).waitFor()
+    // The newest bar may not be over.
+    await page.getByText('One bar has come since').waitFor()
 
     const phone = await site.open({ remembered: { ...REMEMBERED, theme: 'light' }, width: 390 })
     await phone.page.goto(site.url)

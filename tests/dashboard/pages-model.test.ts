@@ -53,6 +53,11 @@ test('watchlists come as CSV, in any order of columns, with what a spreadsheet a
   expect(rows("symbol,exchange,note\nX,Y,'=1+1")).toEqual(['2 Y:X =1+1'])
   expect(rows('AAPL\nMSFT')).toEqual(['1 :AAPL null', '2 :MSFT null'])
   expect(parseWatchlist('  ').problem).toBe('The file is empty.')
+  // Each row of it would be a symbol that is called as a date.
+  expect(parseWatchlist('Date;Open;High;Low;Close\n04.01.2021;1;2;1;2')).toEqual({
+    rows: [],
+    problem: 'These are bars, not a list of symbols: Bring bars reads them.',
+  })
 })
 
 test('a file of bars says what it is of', () => {

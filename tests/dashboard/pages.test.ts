@@ -940,7 +940,9 @@ if bar_index % (days * 6) == 9
       await form.getByRole('button', { name: 'Import', exact: true }).click()
       await page.getByText('30 rows read: 30 new bars').waitFor()
       await page.getByRole('link', { name: 'All symbols' }).click()
-      await page.getByRole('cell', { name: /TEST:ABC/ }).waitFor()
+      await page.getByRole('button', { name: 'TEST:ABC' }).click()
+      await page.getByRole('application', { name: /^Chart of ABC/ }).waitFor()
+      await page.goBack()
       await page.getByRole('link', { name: 'Sources' }).click()
       // Two pieces of one minute's trades, one by one.
       for (const [name, trades] of [

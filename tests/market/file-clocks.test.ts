@@ -31,7 +31,7 @@ async function read(content: string | Uint8Array, options: Partial<ReadBarsOptio
 const rows = (times: readonly string[], rest: string) => times.map((time) => `${time}${rest}\n`).join('')
 const NINJA = rows(['20240102 093100', '20240102 093200'], ';470.1;470.2;470.0;470.15;123')
 const SAID_OF_NINJA =
-  'NinjaTrader exports in UTC and dates bars by their end (--dated end), others write its rows in zones of their own, and the file does not say its zone: taken as UTC; state the zone, such as timesIn=America/New_York or --times-in America/New_York'
+  'NinjaTrader exports in UTC and dates bars by their end (--dated end), others write its rows in zones of their own, and the file does not say its zone: taken as UTC; say the zone of its times if that is wrong, such as America/New_York'
 
 test('NinjaTrader’s bars are in UTC, and HistData’s, which have no volume, in New York’s winter time', async () => {
   expect(await read(NINJA)).toMatchObject({
@@ -176,7 +176,7 @@ test('NinjaTrader’s ticks, with and without bid and ask, are trades, and HistD
 
 const KIBOT = rows(['01/12/2024,09:30', '01/16/2024,09:30', '07/12/2024,09:30'], ',47.1,47.2,47,47.15,123')
 const SAID_OF_KIBOT =
-  'Kibot writes the clock of New York, others write such rows in zones of their own, and the file does not say its zone: taken as America/New_York; state the zone, such as timesIn=UTC or --times-in UTC'
+  'Kibot writes the clock of New York, others write such rows in zones of their own, and the file does not say its zone: taken as America/New_York; say the zone of its times if that is wrong, such as UTC'
 
 test('Kibot’s dates begin with the month, and its clock is New York’s, in summer and winter', async () => {
   expect(await read(KIBOT)).toMatchObject({
@@ -214,7 +214,7 @@ test('dates that begin with the day, and with the year, are no Kibot’s', async
     zone: 'UTC',
     times: ['2024-01-13T09:30:00'],
     said: [
-      'the file does not say the zone of its times: taken as UTC; state the zone, such as timesIn=America/New_York or --times-in America/New_York',
+      'the file does not say the zone of its times: taken as UTC; say the zone of its times if that is wrong, such as America/New_York',
     ],
   })
   expect((await read(rows(['2024.01.13,09:30'], ',1,1,1,1,5'))).by).toBe('MetaTrader 4')

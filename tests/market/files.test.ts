@@ -284,7 +284,7 @@ describe('a file says by itself what wrote it', () => {
     const five =
       '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n2024.03.05\t10:00:00\t10\t12\t9\t11\t5\t0\t2\n2024.03.05\t10:01:00\t11\t13\t10\t12\t6\t0\t2\n'
     const line =
-      "2: MetaTrader writes the clock of the broker's server, and the file does not say its zone; taken as UTC; state the zone, such as timesIn=EET or --times-in EET"
+      "2: MetaTrader writes the clock of the broker's server, and the file does not say its zone; taken as UTC; say the zone of its times if that is wrong, such as EET"
     for (const text of [four, five]) {
       expect((await read(text)).findings).toEqual([line])
       expect((await read(text, { hints: { timesIn: 'EET' } })).findings).toEqual([])

@@ -274,7 +274,7 @@ describe('times that are written out', () => {
     const told = await read(values(['2024-03-05 10:01:00', '2024-03-05 10:00:00']))
     expect(told.bars[0]).toBe(BARS[0])
     expect(told.findings).toEqual([
-      'unknown_zone: the file does not say the zone of its times; taken as UTC; state the zone, such as timesIn=America/New_York or --times-in America/New_York',
+      'unknown_zone: the file does not say the zone of its times; taken as UTC; say the zone of its times if that is wrong, such as America/New_York',
     ])
     expect(told.says).toBe('JSON: times as year, month, day and clock in UTC, which the file does not say.')
     const hints = { timesIn: 'America/New_York' }

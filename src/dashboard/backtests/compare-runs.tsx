@@ -12,7 +12,7 @@ import { attempt, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx
 import { asRead, FIGURES, figureName, figureText, figureTone } from '../report/figure-text.ts'
 import { scaleOf } from '../report/curve-scales.ts'
 import { ScaleChoice } from '../report/scale-choice.tsx'
-import { valueText } from '../report/properties.tsx'
+import { valueText } from '../report/value-text.ts'
 import { navigate, query } from '../router.ts'
 import { openReport } from '../open-report.ts'
 import { remembered, timezone } from '../settings.ts'

@@ -7,6 +7,7 @@ import { showsClock } from '../chart/bars.ts'
 import { count, marketText, money, percent, quantity, time, tone } from '../format.ts'
 import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { JobPage } from '../jobs/job-page.tsx'
+import { givenText } from '../research/runs.ts'
 import { navigate } from '../router.ts'
 import { showRun } from '../run-script.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -88,7 +89,8 @@ async function showForwardRun({ id, name }: ForwardRun): Promise<void> {
 
 function aboutOf(run: ForwardRun): string {
   const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
-  const on = `${marketText(run)}, ${asOfText(run.asOf)}`
+  const given = givenText(run)
+  const on = `${marketText(run)}, ${given === '' ? 'with the inputs that the script has' : `with ${given}`}, ${asOfText(run.asOf)}`
   if (run.state === 'stopped') return `${on}, stopped after ${bars}.`
   if (run.state === 'failed') return `${on}, failed after ${bars}.`
   return `${on}, followed for ${bars} so far.`
@@ -126,10 +128,10 @@ function Figures({ run }: { readonly run: ForwardRun }) {
         </dd>
       </div>
       <div>
-        <dt>Newest bar</dt>
+        <dt>Newest closed bar{showsClock(run.interval) && ' (UTC)'}</dt>
         <dd>
           {time(last, 'UTC', showsClock(run.interval))}
-          {showsClock(run.interval) && <small>UTC</small>}
+          <small>One behind it counts when it is over: its next has come, or a live stream says so</small>
         </dd>
       </div>
     </dl>

@@ -103,11 +103,16 @@ const columnsOf = (acts: Acts): readonly Column<Row>[] => [
     look: 'main',
     sort: marketText,
     leastFirst: true,
-    cell: ({ exchange, symbol, facts }) => (
+    cell: ({ exchange, symbol, interval, facts }) => (
       <>
-        <span>
+        <button
+          type="button"
+          class={p['linkButton']}
+          title="Show on the chart"
+          onClick={() => showOnChart({ exchange, symbol, interval })}
+        >
           {exchange}:{symbol}
-        </span>
+        </button>
         <span class={p['cellNote']}>{facts?.description ?? 'followed, no bars yet'}</span>
       </>
     ),
@@ -141,7 +146,15 @@ const columnsOf = (acts: Acts): readonly Column<Row>[] => [
 /** How many bars there would be besides those there are; null where nobody knows when the market is open. */
 function missingIn({ facts, interval, count: bars, first, last }: Row): number | null {
   const length = parseInterval(interval)
-  if (facts?.session !== '24x7' || length === null || first === null || last === null) return null
+  // Of stocks, round the clock only means that nobody has said when they trade.
+  if (
+    facts?.session !== '24x7' ||
+    facts.type === 'stock' ||
+    length === null ||
+    first === null ||
+    last === null
+  )
+    return null
   return Math.max(0, Math.round((last - first) / intervalMs(length)) + 1 - bars)
 }
 
@@ -149,8 +162,10 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
   if (!feed) return <span class="muted">by hand</span>
   return (
     <span title={feed.said}>
-      <Badge tone={feed.lastError ? 'down' : 'up'}>{feed.state}</Badge>
-      <span class={`${p['cellNote']} ${feed.lastError ? 'down' : ''}`}>
+      <Badge tone={feed.state === 'retrying' ? 'warn' : feed.lastError ? undefined : 'up'}>
+        {feed.state}
+      </Badge>
+      <span class={p['cellNote']}>
         {feed.lastError ?? (feed.lastSuccessAt === null ? 'not yet' : ago(feed.lastSuccessAt))}
         {feed.nextAt !== null && ` · next ${ago(feed.nextAt)}`}
       </span>

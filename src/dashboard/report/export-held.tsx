@@ -4,7 +4,7 @@ import type { ExportFigure, ExportSettings } from '../../wire/export.ts'
 import { count } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Badge } from '../ui/ui.tsx'
-import { valueText } from './properties.tsx'
+import { valueText } from './value-text.ts'
 import s from './report.module.css'
 
 export interface Held {

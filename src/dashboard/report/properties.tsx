@@ -7,6 +7,7 @@ import { showsClock } from '../chart/bars.ts'
 import { count, duration, money, time as timeText, intervalText } from '../format.ts'
 import { Badge } from '../ui/ui.tsx'
 import { lookAt } from '../workspace.ts'
+import { valueText } from './value-text.ts'
 import s from './report.module.css'
 
 const LOGS_SHOWN = 200
@@ -120,14 +121,4 @@ function Log({ title, rows }: { readonly title: string; readonly rows: readonly 
       </ul>
     </section>
   )
-}
-
-/** An input or setting as text. */
-export function valueText(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  // A source that reads a plot of another script, whose text would fill the page.
-  if (typeof value === 'object' && value !== null && 'plot' in value)
-    return `${String(value.plot)} of another script`
-  return JSON.stringify(value) ?? ''
 }

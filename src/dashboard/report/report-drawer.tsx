@@ -3,11 +3,14 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { replayOnChart, zone } from '../chart/chart-state.ts'
+import { lowerBound } from '../../market/bars.ts'
+import { replayOnChart, shown, zone } from '../chart/chart-state.ts'
+import { isSameMarket } from '../charts.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
+import { attempt } from '../frame/page.tsx'
 import { count, duration, time as timeText, marketText, triedText } from '../format.ts'
-import { keptRun, runScript } from '../run-script.ts'
+import { isRepeated, keptRun, rerunWith, runScript } from '../run-script.ts'
 import { Badge, Button, cx, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
@@ -136,6 +139,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
         </div>
       </header>
       {current.replaced && <ChangedSince run={current} />}
+      <BarsSince run={current} />
       {view.value === 'overview' && <Overview run={current} />}
       {view.value === 'performance' && <Performance report={report} />}
       {view.value === 'luck' && <ReportVerdict run={current} />}
@@ -144,6 +148,28 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
       {doubted.value && <RepaintDialog run={current} onClose={() => (doubted.value = false)} />}
       {sharing && <Share run={current} onClose={() => setSharing(false)} />}
     </div>
+  )
+}
+
+/** A run that was opened to be read stays as it is: its plots and trades end where its bars did. */
+function BarsSince({ run: { id, report } }: { readonly run: ShownRun }) {
+  const { to } = report.range
+  const on = shown.value
+  if (to === null || !on || !isSameMarket(on.market, report) || isRepeated() || replayOnChart.value)
+    return null
+  const { time, length } = on.bars
+  const since = length - lowerBound(time.subarray(0, length), to + 1)
+  if (since <= 0) return null
+  return (
+    <p class={s.changedSince} role="status">
+      {since === 1 ? 'One bar has' : `${count(since)} bars have`} come since: plots and trades of this run end
+      before {since === 1 ? 'it' : 'them'}.{' '}
+      {id !== null && (
+        <Button size="small" onClick={() => attempt(rerunWith({}, null, null))}>
+          Run on all bars
+        </Button>
+      )}
+    </p>
   )
 }
 

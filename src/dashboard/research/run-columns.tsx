@@ -22,14 +22,19 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
   const isOf = (...some: readonly RunKind[]) => kind === 'all' || some.includes(kind)
   return [
     ...(isOf('backtest') ? [pin(acts)] : []),
-    { ...SORTS.name, head: 'Name', look: 'main', cell: (run) => <Title run={run} /> },
-    ...(kind === 'all' ? [KIND, CURVE] : []),
+    {
+      ...SORTS.name,
+      head: 'Name',
+      look: 'main',
+      tone: () => (kind === 'backtest' ? undefined : p['wide']),
+      cell: (run) => <Title run={run} isAmong={kind === 'all'} />,
+    },
+    ...(kind === 'all' ? [CURVE] : []),
     ...(isOf('backtest', 'portfolio', 'forward') ? [PROFIT] : []),
     ...(isOf('backtest', 'portfolio') ? [DRAWDOWN] : []),
     ...(isOf('backtest', 'forward') ? [TRADES] : []),
     ...(kind === 'backtest' ? FIGURES : []),
-    ...(isOf('backtest', 'sweep') ? [TRIED] : []),
-    ...(kind === 'backtest' || kind === 'sweep' ? [PERIOD] : []),
+    ...(kind === 'backtest' || kind === 'sweep' ? [TRIED, PERIOD] : []),
     {
       ...SORTS.createdAt,
       head: 'Made',
@@ -42,7 +47,6 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
   ]
 }
 
-const KIND: Column<Run> = { ...SORTS.kind, head: 'Kind', look: 'muted', cell: ({ kind }) => KINDS[kind].text }
 const CURVE: Column<Run> = {
   of: 'curve',
   head: 'Equity',
@@ -161,7 +165,8 @@ export function RunState({ run: { kind, state } }: { readonly run: Pick<Run, 'ki
   return <Badge tone={STATE_TONES[state]}>{state}</Badge>
 }
 
-function Title({ run }: { readonly run: Run }) {
+/** `isAmong`: the list has runs of all kinds. */
+function Title({ run, isAmong }: { readonly run: Run; readonly isAmong: boolean }) {
   const page = pageOf(run)
   return (
     <>
@@ -178,6 +183,7 @@ function Title({ run }: { readonly run: Run }) {
         <a href={href(page)}>{run.name}</a>
       )}
       <span class={p['cellNote']}>
+        {isAmong && `${KINDS[run.kind].text} · `}
         {run.where} <RunState run={run} />
         {run.said !== '' && <> · {run.said}</>}
       </span>

@@ -7,8 +7,10 @@ import type { Portfolio } from '../../wire/portfolio.ts'
 import type { Scan } from '../../wire/scan.ts'
 import type { Sweep } from '../../wire/sweep.ts'
 import { call } from '../api-client.ts'
-import { count, intervalText, marketText, money } from '../format.ts'
+import { positionText } from '../forward/order-columns.tsx'
+import { count, intervalText, marketText, money, quantity } from '../format.ts'
 import type { LiveEvent } from '../live-hub.ts'
+import { valueText } from '../report/value-text.ts'
 import type { Sortable } from '../ui/sorting.ts'
 
 export type RunKind = 'backtest' | 'sweep' | 'scan' | 'portfolio' | 'forward'
@@ -58,6 +60,15 @@ const NONE = {
   pinned: false,
 } as const
 
+/** What was set for a run, as in a sentence; '' where the script ran as it is. */
+export const givenText = ({ given = {} }: Pick<Backtest, 'given'>): string =>
+  Object.entries(given)
+    .map(
+      ([name, value]) =>
+        `${name.replaceAll('_', ' ')} ${typeof value === 'number' ? quantity(value) : valueText(value)}`,
+    )
+    .join(', ')
+
 /** What the records of all kinds have; what a kind does not know is null. */
 const named = <Kind extends RunKind, State>(kind: Kind, { id, name, state, createdAt }: Named<State>) => ({
   ...NONE,
@@ -79,7 +90,7 @@ interface Named<State> {
 export const ofBacktest = (one: Backtest): Run => ({
   ...named('backtest', one),
   where: `${marketText(one)}${one.range ? ` · ${count(one.range.bars)} bars` : ''}`,
-  said: one.error?.message ?? '',
+  said: one.error?.message ?? givenText(one),
   profit: one.summary?.netProfit ?? null,
   profitPct: one.summary?.netProfitPct ?? null,
   currency: one.currency ?? '',
@@ -126,7 +137,7 @@ const ofForward = (one: ForwardRun): Run => ({
   where: `${marketText(one)} · ${count(one.bars)} bars`,
   said:
     one.error?.message ??
-    (one.position === 0 ? 'Flat' : `${one.position > 0 ? 'Long' : 'Short'} ${count(Math.abs(one.position))}`),
+    [positionText(one.position), givenText(one)].filter((text) => text !== '').join(' · '),
   profit: one.equity - one.startEquity,
   profitPct: one.startEquity > 0 ? one.equity / one.startEquity - 1 : null,
   currency: one.currency,
@@ -283,7 +294,6 @@ const ofTrades = (value: (summary: NonNullable<Run['summary']>) => number) => (r
 /** The value each column sorts by. */
 export const SORTS = {
   name: { of: 'name', leastFirst: true, sort: ({ name }) => name },
-  kind: { of: 'kind', leastFirst: true, sort: ({ kind }) => RUN_KINDS.indexOf(kind) },
   profit: { of: 'profit', sort: ({ profitPct, profit }) => profitPct ?? profit },
   drawdown: { of: 'drawdown', sort: ({ drawdown }) => drawdown, leastFirst: true },
   trades: { of: 'trades', sort: ({ trades }) => trades },

@@ -6,6 +6,7 @@ import { count, percent, ratio } from '../format.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
+import { inWords } from './figure-words.ts'
 import { nameOf, scoreText, shownChoice } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
@@ -73,7 +74,7 @@ function Chosen({
           </div>
         ))}
         <div>
-          <dt>Score</dt>
+          <dt class={s.wanted}>{inWords(sweep.objective)}</dt>
           <dd>{scoreText(trial.score)}</dd>
         </div>
       </dl>

@@ -326,6 +326,6 @@ export function unknownZone(count: number, origin: string | null, timezone: stri
   return {
     ...finding,
     message: clock === undefined ? finding.message : `${clock}, and the file does not say its zone`,
-    done: `taken as ${timezone}; state the zone, such as timesIn=${zone} or --times-in ${zone}`,
+    done: `taken as ${timezone}; say the zone of its times if that is wrong, such as ${zone}`,
   }
 }

@@ -18,6 +18,8 @@ export interface ParsedWatchlist {
 export function parseWatchlist(text: string): ParsedWatchlist {
   const clean = text.replace(/^\uFEFF/, '')
   if (clean.trim() === '') return { rows: [], problem: 'The file is empty.' }
+  if (hasPrices(clean))
+    return { rows: [], problem: 'These are bars, not a list of symbols: Bring bars reads them.' }
   const rows = isTradingView(clean) ? readTradingView(clean) : readCsv(clean)
   return rows.length === 0 ? { rows, problem: 'No symbols were found in the file.' } : { rows, problem: null }
 }
@@ -60,10 +62,21 @@ const HEADERS: Readonly<Record<string, 'symbol' | 'exchange' | 'note'>> = {
   comment: 'note',
 }
 
+/** The names in the first line. */
+function columnsOf(text: string): readonly string[] {
+  const [first] = csvRows(text.split(/\r?\n/, 1)[0] ?? '', delimiterOf(text))
+  return (first?.cells ?? []).map((cell) => cell.trim().toLowerCase())
+}
+
+/** Whether each of its rows would be taken for a symbol that is called as a date. */
+function hasPrices(text: string): boolean {
+  const columns = columnsOf(text)
+  return ['open', 'high', 'low', 'close'].every((name) => columns.includes(name))
+}
+
 /** A header that names symbols, and no prices. */
 function hasSymbols(text: string): boolean {
-  const [first] = csvRows(text.split(/\r?\n/, 1)[0] ?? '', delimiterOf(text))
-  const columns = (first?.cells ?? []).map((cell) => cell.trim().toLowerCase())
+  const columns = columnsOf(text)
   return (
     columns.every((column) => Object.hasOwn(HEADERS, column)) &&
     columns.some((one) => HEADERS[one] === 'symbol')

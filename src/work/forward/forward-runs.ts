@@ -4,7 +4,7 @@
 
 import type { TextBytes } from '../workers/answer.ts'
 import { UserQueue } from '../jobs/queue.ts'
-import type { JobScript } from '../jobs/records.ts'
+import { givenOf, type JobScript } from '../jobs/records.ts'
 import type { NewId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { createLoop } from '../../lib/loop.ts'
@@ -121,6 +121,7 @@ export class ForwardRuns extends FollowedRuns {
       waiting: [...begun.waiting],
       provisional,
       asOf,
+      given: givenOf(script),
     }
     const onTape = { sets: tapeSets(run.id, rows, 0) }
     await this.store(run, script, async (_, tx) => merged([onTape, (await also?.(run, tx)) ?? {}]))

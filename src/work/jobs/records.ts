@@ -26,6 +26,24 @@ export interface JobScript {
   readonly asOf?: string
 }
 
+/** As many and as long values as fit into a line of a list. */
+const GIVEN_MAX = 12
+const GIVEN_CHARACTERS = 40
+
+/** What lists say was set for a run: a source that is another script, or a long text, is left out. */
+export function givenOf({
+  inputs,
+  overrides,
+}: Pick<JobScript, 'inputs' | 'overrides'>): JobScript['overrides'] {
+  const short = Object.entries({ ...inputs, ...overrides }).filter(
+    (entry): entry is [string, number | string | boolean] =>
+      ['number', 'string', 'boolean'].includes(typeof entry[1]) &&
+      entry[0].length <= GIVEN_CHARACTERS &&
+      String(entry[1]).length <= GIVEN_CHARACTERS,
+  )
+  return Object.fromEntries(short.slice(0, GIVEN_MAX))
+}
+
 /** What a record keeps of an error. */
 export interface JobFailure {
   readonly code: string

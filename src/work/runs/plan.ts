@@ -5,7 +5,7 @@ import type { JobPool } from '../workers/pool.ts'
 import type { JobOptions, Lane } from '../workers/task.ts'
 import { cancelled } from '../workers/limits.ts'
 import type { LiveJob } from '../jobs/live-jobs.ts'
-import type { JobScript } from '../jobs/records.ts'
+import { givenOf, type JobScript } from '../jobs/records.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { NewId } from '../../lib/ids.ts'
 import { barsNotFound, type BarCache } from '../../market/bar-cache.ts'
@@ -106,6 +106,7 @@ export class RunPlans {
       pinned: false,
       currency: null,
       asOf,
+      given: givenOf(request),
       range: null,
     }
     const few = {

@@ -45,6 +45,8 @@ export interface Run extends Omit<RunRequest, keyof JobScript> {
   readonly currency?: string | null
   /** As of its script, for lists. */
   readonly asOf?: string
+  /** … and what was set for it; missing in old records. */
+  readonly given?: JobScript['overrides']
   /** The script's name in the ledger of trials; missing in records from before there was one. */
   readonly tried?: string
   /** Of its returns a bar, by which luck is judged; null if nothing was traded, missing in old records. */
