@@ -577,9 +577,21 @@ describe('warnings', () => {
     ['x = input.int(5, options = [1, 2])', 'warning not-on-tradingview'],
     ['x = input.string("c", options = ["a", "b"])', 'warning not-on-tradingview'],
     ['x = input.string("b", options = ["a", "b"])', ''],
+    ['x = input.string("b", options = ["b", 1])', 'error argument-type'],
+    ['enum A\n    a\nenum B\n    b\nx = input.enum(A.a, options = [A.a, B.b])', 'error argument-type'],
   ])('%s', (source, expected) => {
     expect(warnings(source)).toBe(expected)
   })
+})
+
+test('an exit of which nothing says when it fills, or whose trail has no offset', () => {
+  const codes = (levels: string) =>
+    compile(`//@version=6\nstrategy("")\nstrategy.exit("X", "L"${levels})`).diagnostics.map((one) => one.code)
+  for (const levels of ['', ', comment = "c"', ', trail_points = 5', ', trail_offset = 5'])
+    expect(codes(levels)).toEqual(['not-on-tradingview'])
+  for (const levels of [', stop = 5', ', trail_points = 5, trail_offset = 5', ', trail_points = 5, loss = 9'])
+    expect(codes(levels)).toEqual([])
+  expect(codes(', trail_price = close, trail_offset = 5')).toEqual([])
 })
 
 test('an indicator that shows nothing, which is no error here', () => {

@@ -121,6 +121,9 @@ function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call)
   const { name } = call.builtin
   if (here.unit.version === 6 && name === 'na' && call.args[0]?.type.kind === 'bool')
     here.check.report(here, node, messages.naOfBool())
+  if (name === 'strategy.exit' && !EXIT_LEVELS.some((level) => isGiven(call, level)))
+    if (!isGiven(call, 'trail_offset') || !(isGiven(call, 'trail_price') || isGiven(call, 'trail_points')))
+      here.check.report(here, node, messages.exitOfNothing())
   if (name === 'map.new' && node.typeArguments.length === 0)
     here.check.report(here, node, messages.mapWithoutTypes())
   const { type } = call
@@ -128,6 +131,14 @@ function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call)
   const of =
     type.kind === 'map' ? type.value : type.kind === 'array' || type.kind === 'matrix' ? type.of : type
   if (isCollection(of)) here.check.report(here, node, messages.nestedCollection(typeText(type)))
+}
+
+const EXIT_LEVELS = ['profit', 'limit', 'loss', 'stop'] as const
+
+/** The checker puts a default at the end of the call, with no text of its own. */
+function isGiven(call: BuiltinCallExpr, name: string): boolean {
+  const arg = argumentOf(call, name)
+  return arg !== null && arg.start !== arg.end
 }
 
 const MAKES_COLLECTION = /^(?:array\.from|(?:array|matrix|map)\.new)$/

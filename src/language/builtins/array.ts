@@ -86,7 +86,10 @@ export const ARRAY: readonly BuiltinEntry[] = [
     },
   }),
   fn('array.pop', 'Takes the last element off.', '(array<T> id) T', {
-    fn: (id: Any) => filled(id, 'array.pop').remove(-1),
+    fn: (id: Any) => {
+      const array = filled(id, 'array.pop')
+      return array.remove(array.size - 1)
+    },
   }),
   fn('array.shift', 'Takes the first element off.', '(array<T> id) T', {
     fn: (id: Any) => filled(id, 'array.shift').remove(0),
@@ -105,7 +108,10 @@ export const ARRAY: readonly BuiltinEntry[] = [
     reads: true,
   }),
   fn('array.last', 'The last element.', '(array<T> id) T', {
-    fn: (id: Any) => filled(id, 'array.last').get(-1),
+    fn: (id: Any) => {
+      const array = filled(id, 'array.last')
+      return array.get(array.size - 1)
+    },
     reads: true,
   }),
   fn('array.clear', 'Takes all elements out.', '(array<T> id) void', {

@@ -455,5 +455,10 @@ export const defaultOutside = (value: number, name: 'minval' | 'maxval', bound: 
   )
 export const defaultNotAnOption = (value: string): Message =>
   notOnTradingView(`The default ${value} is not among the options.`, 'Add it to them, or choose one of them.')
+export const exitOfNothing = (): Message =>
+  notOnTradingView(
+    'Nothing says when this exit fills, so that it does nothing, or trails without an offset.',
+    'Give it a `profit`, `limit`, `loss` or `stop`, or `trail_offset` with `trail_price` or `trail_points`.',
+  )
 export const noOutput = (): Message =>
   notOnTradingView('The script shows nothing.', 'Plot something, or draw a line, a label or a table.')

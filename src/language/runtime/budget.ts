@@ -34,6 +34,8 @@ export class Budget implements Allowance {
   #steps = 0
   /** Bytes taken since the start or the last walk. Generated code adds small amounts by itself. */
   used = 0
+  /** Set by the run: its script's version says so. */
+  countsFromEnd = true
   /** Throws when the run's time is over; set by the run. */
   watch: () => void = () => {}
   /** Called after a walk that found much released memory, which is garbage by then. */

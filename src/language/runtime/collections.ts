@@ -78,9 +78,9 @@ export class PineArray<T = unknown> {
   insert(index: number, value: T): void {
     const size = this.size
     let place = Number.isNaN(index) ? size : Math.trunc(index)
-    if (place < 0) place += size
-    if (place < 0 || place > size) throw outOfBounds(index, size)
     const { budget } = this
+    if (place < 0 && budget.countsFromEnd) place += size
+    if (place < 0 || place > size) throw outOfBounds(index, size)
     if (this.items.length >= budget.collectionSize)
       throw tooLarge('array', this.items.length + 1, budget.collectionSize)
     budget.used += ELEMENT
@@ -136,9 +136,10 @@ export class PineArray<T = unknown> {
     const size = this.size
     const start = Number.isNaN(from) ? 0 : Math.trunc(from)
     const end = Number.isNaN(to) ? size : Math.trunc(to)
-    if (start < 0 || start > size) throw outOfBounds(start, size)
-    if (end < start || end > size) throw outOfBounds(end, size)
-    this.items.fill(value, this.from + start, this.from + end)
+    // An element has to be there to begin with; from one behind the end nothing is filled. [measured on TradingView by PyneCore]
+    if (start < 0 || start >= size) throw outOfBounds(start, size)
+    if (end < 0 || end > size) throw outOfBounds(end, size)
+    if (start < end) this.items.fill(value, this.from + start, this.from + end)
   }
 
   slice(from: number, to: number): PineArray<T> {
@@ -160,14 +161,11 @@ export class PineArray<T = unknown> {
     return new PineArray(items, na, this.budget)
   }
 
-  /**
-   * Index into `items`. Negative indexes count from the end, as in v6; in v4 and v5 they are errors, which no running
-   * script has.
-   */
+  /** Index into `items`. Those below 0 count from the end in version 6, and end the run in those before. */
   at(index: number): number {
     const size = this.size
     let place = Math.trunc(index)
-    if (place < 0) place += size
+    if (place < 0 && this.budget.countsFromEnd) place += size
     if (!(place >= 0 && place < size)) throw outOfBounds(index, size)
     return this.from + place
   }

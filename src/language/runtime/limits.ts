@@ -35,6 +35,8 @@ export const DEFAULT_LIMITS: Limits = {
 export interface Allowance extends Pick<Limits, 'collectionSize'> {
   /** Bytes taken so far. */
   used: number
+  /** Whether indexes below 0 count from the end, as they do in version 6. */
+  readonly countsFromEnd: boolean
   take(bytes: number): void
   work(steps: number): void
 }

@@ -60,7 +60,7 @@ function closingBrace(pattern: string, open: number): number {
 }
 
 function placeholder(inner: string, args: readonly unknown[], pattern: string): string {
-  const [, index = '', kind = '', style = ''] = /^\s*(\d*)\s*(?:,\s*(\w+)\s*(?:,([^]*))?)?$/.exec(inner) ?? []
+  const [, index = '', kind = '', style = ''] = /^(\d*)(?:,\s*(\w+)\s*(?:,([^]*))?)?$/.exec(inner) ?? []
   if (index === '') throw noPlaceholder(pattern, inner)
   // Java leaves a placeholder without an argument as it is.
   if (Number(index) >= args.length) return `{${index}}`

@@ -112,6 +112,7 @@ export class Run implements ScriptRun {
     const drawings = new Drawings(env.limits, program.declaration.args)
     this.#budget = env.budget ?? new Budget(env.limits)
     if (depth === 0) {
+      this.#budget.countsFromEnd = program.version >= 6
       this.#budget.watch = () => void env.watch?.()
       if (env.collect) this.#budget.collect = env.collect
     }
