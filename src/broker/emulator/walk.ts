@@ -193,8 +193,13 @@ export class Walk {
     const { orders, legs } = book
     const open = bars.open[bar]!
     const close = bars.close[bar]!
-    const high = tickOf(Math.max(bars.high[bar]!, open, close), mintick)
-    const low = tickOf(Math.min(bars.low[bar]!, open, close), mintick)
+    const highest = Math.max(bars.high[bar]!, open, close)
+    const lowest = Math.min(bars.low[bar]!, open, close)
+    // A tick more than rounding can move them, so that most bars on which nothing waits need no rounding.
+    const nothingWaits = orders.length === 0 && legs.length === 0
+    if (nothingWaits && watch.isSafeBetween(lowest - mintick, highest + mintick)) return true
+    const high = tickOf(highest, mintick)
+    const low = tickOf(lowest, mintick)
     if (!watch.isSafeBetween(low * mintick, high * mintick)) return false
     for (let i = 0; i < orders.length; i++) {
       const order = orders[i]!
