@@ -185,25 +185,13 @@ function forLines(module: Module, expr: ForExpr, into: Body, sink: Sink | null):
   const [index, to, by, up] = [module.temporary(), module.temporary(), module.temporary(), module.temporary()]
   out.line(js`let ${index}=${expression(module, expr.from, into)};`, expr.from.start)
   out.line(js`let ${to}=${expression(module, expr.to, into)};`, expr.to.start)
-  // The first round is one of them.
-  const again = expr.toEachRound && module.plan.rankOf(expr.to) === 'dynamic' && !staysSame(expr)
-  const exact = expr.by === null && isInt(expr.from) && isInt(expr.to)
-  if (exact && !again) {
-    // Whole numbers count their rounds down, without asking in each which way they go.
-    out.line(js`const ${by}=${index}<=${to}?1:-1;`)
-    out.line(
-      js`for(let ${up}=(${to}-${index})*${by};${up}>=0;${up}--,${index}+=${by}){${countLoop(module, into)}`,
-      expr.start,
-    )
-    declare(module, expr.counter, index, into, expr.start)
-    block(module, expr.body, into, sink)
-    out.line('}')
-    return
-  }
   const step = expr.by ? js`${module.constant(loopStep)}(${expression(module, expr.by, into)})` : '1'
   out.line(js`const ${by}=${step};`, expr.by?.start ?? expr.start)
   out.line(js`const ${up}=${index}<=${to};`)
+  // The first round is one of them.
+  const again = expr.toEachRound && module.plan.rankOf(expr.to) === 'dynamic' && !staysSame(expr)
   const end = again ? js`${to}=${expression(module, expr.to, into)},` : ''
+  const exact = expr.by === null && isInt(expr.from) && isInt(expr.to)
   const condition = exact
     ? js`${end}${up}?${index}<=${to}:${index}>=${to}`
     : js`${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
