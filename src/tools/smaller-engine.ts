@@ -30,19 +30,15 @@ export const libraryText = (name) => (kept.texts ??= all())[name] ?? ''`,
   },
 }
 
-/** The second argument of `fn('ta.sma', 'The mean of …', …)`, `variable(…)` and `constant(…)`. */
+/** The second argument of `fn('ta.sma', 'The mean of …', …)` and its like, and sentences in tables. */
 function withoutDocs(path: string, text: string): string {
   const docs: { readonly start: number; readonly end: number }[] = []
   const visit = (node: Node) => {
-    const doc = node.type === 'CallExpression' ? node.arguments[1] : undefined
-    if (
-      node.type === 'CallExpression' &&
-      node.callee.type === 'Identifier' &&
-      /^(?:fn|variable|constant)$/.test(node.callee.name) &&
-      doc?.type === 'Literal' &&
-      typeof doc.value === 'string'
-    )
-      docs.push(doc)
+    const call = node.type === 'CallExpression' && node.callee.type === 'Identifier' ? node : null
+    const parts = node.type === 'ArrayExpression' ? node.elements : (call?.arguments.slice(1, 2) ?? [])
+    for (const part of parts)
+      if (part?.type === 'Literal' && typeof part.value === 'string' && /^[A-Z].* .*\.$/.test(part.value))
+        docs.push(part)
     for (const key of visitorKeys[node.type] ?? []) {
       const child = (node as unknown as Record<string, unknown>)[key]
       for (const one of Array.isArray(child) ? (child as unknown[]) : [child])
