@@ -175,9 +175,12 @@ export class Server {
         cookie: /^[^;]+/.exec(response.headers.get('set-cookie') ?? '')?.[0] ?? null,
       }
     })
-    const settled = answered.catch(() => null).finally(() => this.#answering.delete(settled))
+    // What nobody in the server has caught is answered by whatever is around it.
+    const settled = answered
+      .catch((error: unknown) => ({ status: 500, json: String(error), cookie: null, isOld: false, life }))
+      .finally(() => this.#answering.delete(settled))
     this.#answering.add(settled)
-    const answer = await Promise.race([answered, life.ended.then(() => null)])
+    const answer = await Promise.race([settled, life.ended.then(() => null)])
     await timeline.pause(timeline.between(1, 40))
     return this.isCutOff ? null : answer
   }

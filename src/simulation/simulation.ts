@@ -80,7 +80,7 @@ async function liveThrough(timeline: Timeline, options: SimulationOptions): Prom
     if (owner) void feedBars(owner, timeline, history, keeping.kv, isOver)
     for (const person of people) void person.live()
   })()
-  const world: Faulty = { servers, keeping, receivers, history, timeline }
+  const world: Faulty = { servers, people, keeping, receivers, history, timeline }
   if (faults.length > 0) void haveFaults(world, faults, isOver)
   if (servers.length > 1) void watchShards(world)
   for (let at = EPOCH; at < end && history.findings.length === 0;) {
@@ -100,6 +100,7 @@ async function liveThrough(timeline: Timeline, options: SimulationOptions): Prom
 
 interface Faulty {
   readonly servers: readonly Server[]
+  readonly people: readonly Person[]
   readonly keeping: Keeping
   readonly receivers: Receivers
   readonly history: History
@@ -117,10 +118,8 @@ async function haveFaults(world: Faulty, faults: readonly Fault[], isOver: () =>
   }
 }
 
-async function haveFault(
-  { servers, keeping, receivers, history, timeline }: Faulty,
-  fault: Fault,
-): Promise<void> {
+async function haveFault(world: Faulty, fault: Fault): Promise<void> {
+  const { servers, receivers, history, timeline } = world
   const server = timeline.pick(servers)
   // What ends a server does most harm while something is under way.
   if ((fault === 'kill' || fault === 'stop' || fault === 'freeze') && !timeline.once(4)) {
@@ -129,7 +128,7 @@ async function haveFault(
   }
   timeline.tell('FAULT', FAULTS[fault])
   history.quietSince = Infinity
-  await befall({ servers, keeping, receivers, history, timeline }, fault, server)
+  await befall(world, fault, server)
   history.quietSince = timeline.now + QUIET_MS
 }
 
@@ -137,7 +136,7 @@ async function haveFault(
 const QUIET_MS = 150_000
 
 async function befall(
-  { keeping, receivers, history, timeline }: Faulty,
+  { people, keeping, receivers, history, timeline }: Faulty,
   fault: Fault,
   server: Server,
 ): Promise<void> {
@@ -162,6 +161,8 @@ async function befall(
     history.wasStoreBroken ||= history.isStoreBroken
     if (fault === 'freeze') server.standStill(timeline.between(100, 20_000))
     else end = keeping.faults[fault]?.(server.name) ?? end
+    // What a server shows without its store is what it should still know.
+    for (const person of people) void person.lookAtAll()
   }
   await timeline.pause(timeline.between(1000, fault === 'freeze' ? 20_000 : 600_000))
   span.to = timeline.now
