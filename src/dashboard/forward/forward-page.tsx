@@ -89,8 +89,9 @@ async function showForwardRun({ id, name }: ForwardRun): Promise<void> {
 
 function aboutOf(run: ForwardRun): string {
   const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
-  const given = givenText(run)
-  const on = `${marketText(run)}, ${given === '' ? 'with the inputs that the script has' : `with ${given}`}, ${asOfText(run.asOf)}`
+  // Those from before it was kept do not say.
+  const given = run.given && `, with ${givenText(run) || 'the inputs that the script has'}`
+  const on = `${marketText(run)}${given ?? ''}, ${asOfText(run.asOf)}`
   if (run.state === 'stopped') return `${on}, stopped after ${bars}.`
   if (run.state === 'failed') return `${on}, failed after ${bars}.`
   return `${on}, followed for ${bars} so far.`

@@ -2,6 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { showsClock } from '../chart/bars.ts'
 import { count, intervalText, percent, time } from '../format.ts'
 import { type FileMarket, marketOfFile } from '../../market/files/file-market.ts'
 import { normalizeInterval } from '../../market/interval.ts'
@@ -156,7 +157,9 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
           <Button variant="quiet" onClick={onClose}>
             Remove
           </Button>
-          {market.exchange === '' && <span class="muted">Which exchange is it from?</span>}
+          {market.exchange === '' && (
+            <span class="muted">Which exchange is it from? Any short name will do for bars of your own.</span>
+          )}
         </>
       }
       foot={
@@ -278,14 +281,16 @@ const sizeText = (bytes: number): string =>
 /** What the file says of itself. */
 function Preview({ found, isWhole }: { readonly found: Inspected; readonly isWhole: boolean }) {
   const { bars } = found
+  const clock = showsClock(found.market.interval)
   return (
     <div class={p['note']} role="status" aria-label="How the file is read">
       <Reading read={found.read} />
       <p class="num">
         {isWhole ? '' : 'Beginning: '}
-        {count(found.count)} {found.count === 1 ? 'bar' : 'bars'}, from {time(found.first, 'UTC', true)} to{' '}
-        {time(found.last, 'UTC', true)} UTC. First: open {bars.open[0]}, high {bars.high[0]}, low{' '}
-        {bars.low[0]}, close {bars.close[0]}, volume {bars.volume[0]}.
+        {count(found.count)} {found.count === 1 ? 'bar' : 'bars'}, from {time(found.first, 'UTC', clock)} to{' '}
+        {time(found.last, 'UTC', clock)}
+        {clock && ' UTC'}. First: open {bars.open[0]}, high {bars.high[0]}, low {bars.low[0]}, close{' '}
+        {bars.close[0]}, volume {bars.volume[0]}.
       </p>
     </div>
   )
