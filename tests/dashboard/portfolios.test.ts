@@ -87,7 +87,7 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await shot(page, 'portfolio-form')
     await page.getByLabel('Capital').press('Enter')
     await page.getByText(/^20,000\.00 USD became /).waitFor({ timeout: 60_000 })
-    await page.getByRole('img', { name: /^Equity from 20,000\.00 USD/ }).waitFor()
+    await page.getByRole('img', { name: /^Equity of .*, All\. The legend/ }).waitFor()
     const parts = page.getByRole('region', { name: 'Parts' }).or(page.getByRole('table', { name: 'Parts' }))
     await parts.first().getByText('1 Quick').or(parts.first().getByText('2 Quick')).first().waitFor()
     await page.getByRole('heading', { name: 'How they go together' }).waitFor()

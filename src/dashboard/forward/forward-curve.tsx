@@ -1,11 +1,8 @@
 // What a forward run is worth, bar by bar, beside a backtest of the bars as they are stored today.
 
-import { useMemo, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { spanOf } from '../backtests/compare-model.ts'
 import s from '../backtests/compare-runs.module.css'
-import { CurvesCanvas } from '../backtests/curves-canvas.tsx'
-import { money, time } from '../format.ts'
+import { Curves } from '../backtests/curves.tsx'
 import { Show, useLoad } from '../frame/page.tsx'
 import { ofKind } from '../../lib/of-kind.ts'
 import type { Divergence, ForwardRun } from '../../wire/forward-run.ts'
@@ -60,42 +57,4 @@ function curveOf(tracks: readonly Track[], warmup: number) {
     times: (ofKind(tracks, 'time')?.data ?? []).slice(from),
     equity: (ofKind(tracks, 'equity')?.data ?? []).slice(from),
   }
-}
-
-type Curve = Parameters<typeof CurvesCanvas>[0]['runs'][number]
-
-function Curves({ runs, currency }: { readonly runs: readonly Curve[]; readonly currency: string }) {
-  const [at, setAt] = useState<number | null>(null)
-  const drawn = runs.filter(({ equity }) => equity.length > 0)
-  const span = useMemo(() => spanOf(drawn), [runs])
-  return (
-    <>
-      <ul class={s.legend}>
-        {drawn.toReversed().map((run) => (
-          <li key={run.id} class={s.key} data-run={run.color}>
-            <span>{run.name}</span>
-            <span class="num">{money(valueAt(run, at), currency)}</span>
-          </li>
-        ))}
-      </ul>
-      {span && (
-        <CurvesCanvas
-          runs={drawn}
-          span={span}
-          scale="money"
-          lit={null}
-          at={at}
-          onAt={setAt}
-          where="The legend has their values."
-        />
-      )}
-      <p class={s.note}>{at === null ? 'Times are in UTC.' : `${time(at, 'UTC', true)} UTC`}</p>
-    </>
-  )
-}
-
-/** What it was worth then; null = at the end. */
-function valueAt({ times, equity }: Curve, at: number | null): number | null {
-  const place = at === null ? -1 : times.findLastIndex((one) => one !== null && one <= at)
-  return equity.at(place) ?? null
 }

@@ -29,18 +29,3 @@ export function togetherness(value: number | null): string {
   if (value > 0.3) return 'partly together'
   return value < -0.3 ? 'against each other' : 'independent'
 }
-
-/** Lines of a picture, as the `d` of a path, over all values that are drawn in it. */
-export function pathOf(
-  values: readonly number[],
-  {
-    least,
-    most,
-    width,
-    height,
-  }: { readonly least: number; readonly most: number; readonly width: number; readonly height: number },
-): string {
-  const x = (i: number) => (width * i) / Math.max(1, values.length - 1)
-  const y = (value: number) => height - (height * (value - least)) / (most - least || 1)
-  return values.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join('')
-}

@@ -2,6 +2,8 @@
 
 import { apiUrl, call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
+import c from '../backtests/compare-runs.module.css'
+import { Curves } from '../backtests/curves.tsx'
 import { count, marketText, money, percent, ratio, time, tone } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
@@ -12,7 +14,7 @@ import { showRun } from '../run-script.ts'
 import { Button, cx } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
-import { pathOf, togetherness } from './portfolio-model.ts'
+import { togetherness } from './portfolio-model.ts'
 import s from './portfolios.module.css'
 
 const LOOK_MS = 700
@@ -128,63 +130,25 @@ const FILES = [
   ['parts', 'Parts as CSV'],
 ] as const
 
-const [WIDTH, HEIGHT] = [720, 200]
+/** Colours of parts; the whole has the first. */
+const PART_COLORS = 11
 
 function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps) {
-  const lines = curve.parts.map((earned) => earned.map((value) => capital + value))
-  const all = [curve.equity, ...lines].flat()
-  const least = all.reduce((one, value) => Math.min(one, value), capital)
-  const most = all.reduce((one, value) => Math.max(one, value), capital)
-  // A little room, so that no line lies on the edge.
-  const room = 0.04 * (most - least)
-  const frame = { least: least - room, most: most + room, width: WIDTH, height: HEIGHT }
-  const last = curve.equity.at(-1) ?? capital
+  const report = { initialCapital: capital }
+  const parts = curve.parts.map((earned, i) => ({
+    id: String(i),
+    name: `${i + 1} ${portfolio.parts[i]!.name}`,
+    color: 1 + (i % PART_COLORS),
+    report,
+    times: curve.time,
+    equity: earned.map((value) => capital + value),
+  }))
+  const whole = { id: 'all', name: 'All', color: 0, report, times: curve.time, equity: curve.equity }
   const rows = curve.time.map((at, i) => ({ at, i }))
-  const day = (at: number) => time(at, 'UTC', false)
-  /** How high a value stands in the picture, in per cent. */
-  const share = (value: number) => (100 * (value - frame.least)) / (frame.most - frame.least)
-  const APART = 12
-  const marks = [capital, least, most].filter(
-    (value, i) => i === 0 || Math.abs(share(value) - share(capital)) > APART,
-  )
   return (
-    <section class={cx(j.picture, s.curve)}>
+    <section class={c.curves}>
       <h2>Equity</h2>
-      <div class={s.plot}>
-        <svg
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`Equity from ${money(capital, currency)} to ${money(last, currency)}, and what each part has earned.`}
-        >
-          <path class={s.axis} d={pathOf([capital, capital], frame)} />
-          {lines.map((line, i) => (
-            <path key={i} class={s.part} data-part={i % 6} d={pathOf(line, frame)} />
-          ))}
-          <path class={s.whole} d={pathOf(curve.equity, frame)} />
-        </svg>
-        <p class={s.scale} aria-hidden="true">
-          {marks.map((value) => (
-            <span key={value} class="num" style={{ top: `${100 - share(value)}%` }}>
-              {money(value, '').trim()}
-            </span>
-          ))}
-        </p>
-      </div>
-      <p class={s.span} aria-hidden="true">
-        <span class="num">{day(curve.time[0] ?? 0)}</span>
-        <span class="num">{day(curve.time.at(-1) ?? 0)}</span>
-      </p>
-      <p class={s.legend}>
-        <span class={s.key} data-part="whole">
-          All
-        </span>
-        {portfolio.parts.map(({ name }, i) => (
-          <span key={i} class={s.key} data-part={i % 6}>
-            {i + 1} {name}
-          </span>
-        ))}
-      </p>
+      <Curves runs={[...parts.toReversed(), whole]} currency={currency} />
       <details>
         <summary>The numbers</summary>
         <DataTable
@@ -193,7 +157,13 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
           keyOf={({ i }) => String(i)}
           page={20}
           columns={[
-            { of: 'at', head: 'Until', look: 'date', cell: ({ at }) => day(at), sort: ({ at }) => at },
+            {
+              of: 'at',
+              head: 'Until',
+              look: 'date',
+              cell: ({ at }) => time(at, 'UTC', false),
+              sort: ({ at }) => at,
+            },
             {
               of: 'equity',
               head: 'Equity',
