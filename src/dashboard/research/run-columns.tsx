@@ -10,6 +10,7 @@ import type { Column } from '../ui/data-table.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Spark } from '../ui/spark.tsx'
 import { Badge, Button, Progress } from '../ui/ui.tsx'
+import s from './research.module.css'
 import { isRepeatable, runAgain } from './again.ts'
 import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
 
@@ -26,7 +27,7 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
       ...SORTS.name,
       head: 'Name',
       look: 'main',
-      tone: () => (kind === 'backtest' ? undefined : p['wide']),
+      tone: () => (kind === 'backtest' ? undefined : s.wide),
       cell: (run) => <Title run={run} isAmong={kind === 'all'} />,
     },
     ...(kind === 'all' ? [CURVE] : []),
@@ -40,7 +41,7 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
       head: 'Made',
       look: 'muted',
       // Among the figures of backtests there is no room for it on one line.
-      tone: () => (kind === 'backtest' ? undefined : p['oneLine']),
+      tone: () => (kind === 'backtest' ? undefined : s.oneLine),
       cell: ({ createdAt }) => <Ago at={createdAt} />,
     },
     { of: 'more', head: 'More', bare: true, look: 'end', cell: (run) => <RunMenu run={run} acts={acts} /> },
@@ -135,7 +136,7 @@ const pin = ({ onChanged }: Acts): Column<Run> => ({
         variant="quiet"
         size="small"
         icon="star"
-        class={p['pin']}
+        class={s.pin}
         label={`Keep ${name} for good`}
         pressed={pinned}
         onClick={() =>

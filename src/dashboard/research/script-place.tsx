@@ -16,6 +16,7 @@ import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Empty, Tabs, toast } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { CodeTab } from './code-tab.tsx'
+import s from './research.module.css'
 import { Runs } from './runs-table.tsx'
 import { subjectItems } from './subject-menu.ts'
 import { EDITOR, loadSubject, namesOf, starId, type Subject, type TabProps } from './subject.ts'
@@ -122,7 +123,7 @@ function Actions({ subject, onChanged }: TabProps) {
         <Button
           variant="quiet"
           icon="star"
-          class={p['pin']}
+          class={s.pin}
           label={`Star ${name}`}
           pressed={starred}
           onClick={() => star(starId(id))}
