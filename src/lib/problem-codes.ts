@@ -9,7 +9,7 @@ interface CodeEntry {
 
 const notThere = (noun: string): CodeEntry => ({
   status: 404,
-  meaning: `There is no such ${noun}, or it is somebody else's.`,
+  meaning: `No such ${noun}, or it is somebody else's.`,
   remedy: 'Check the id in the list.',
 })
 const credential = (meaning: string, remedy: string): CodeEntry => ({ status: 401, meaning, remedy })
