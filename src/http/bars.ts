@@ -63,20 +63,15 @@ export const BAR_ROUTES: Routes = {
         ...fileOptions(request, query),
         stage: stagedFor(deps, caller, request),
       })
-      const { chart } = tap
-      if (chart)
-        await keepChart(deps.kv, key, {
-          ...chart,
-          fileName: query.fileName ?? '',
-          importedAt: deps.clock.now(),
-        })
-      const { series, rows, inserted, updated, warnings, read } = imported
+      const kept = await keptPlots(deps, key, tap, query.fileName)
+      const { series, rows, inserted, updated, read } = imported
+      const warnings = [...imported.warnings, ...kept.warnings]
       return {
         series: { ...keyOf(query), ...seriesWire(series) },
         rows,
         inserted,
         updated,
-        plots: [...(chart?.plots ?? [])],
+        plots: [...kept.plots],
         read: readWire(read),
         ...(warnings.length > 0 && { warnings }),
       }
@@ -287,6 +282,18 @@ function fileOptions(request: Request, query: FileQuery) {
   const of = { timesIn, unit, dates, delimiter, decimal, columns, ticker }
   const hints = { ...of, duplicates, dated, widen, volumePerBar }
   return { format: formatOf(request), fileName, hints }
+}
+
+/** Keeps the chart that a file was, if it was one. The bars are stored by then, whatever becomes of it. */
+async function keptPlots({ kv, clock }: ApiDeps, key: SeriesKey, { chart }: ChartTap, fileName = '') {
+  try {
+    if (chart) await keepChart(kv, key, { ...chart, fileName, importedAt: clock.now() })
+    return { plots: chart?.plots ?? [], warnings: [] }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const message = `The bars are stored, but not the plots of the chart: ${error.message}`
+    return { plots: [], warnings: [{ code: error.code, message }] }
+  }
 }
 
 /** Reads in a worker, in the caller's turn; who lost their standing meanwhile stores nothing. */

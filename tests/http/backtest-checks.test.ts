@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { xlsxOf } from '../broker/xlsx.ts'
+import { Problem } from '../../src/lib/problem.ts'
 import { testServer } from './server.ts'
 
 const SCRIPT = `//@version=6
@@ -279,6 +280,33 @@ test("TradingView's chart is kept with the bars that came of it, for whoever see
   expect((await kept()).plots).toEqual(['Дважды', 'RSI'])
   await call('DELETE', '/api/platform/bars?symbol=ABC&exchange=X&interval=1d', { headers: cookie })
   expect(await kept()).toBe(null)
+})
+
+test('a chart for which there is no room is told, and its bars are stored all the same', async () => {
+  const full = new Problem(507, 'storage_full', 'There is no room.')
+  const server = testServer(({ kv }) => ({
+    kv: {
+      ...kv,
+      commit: async (commit) => {
+        if (commit.sets?.some(({ key }) => key[0] === 'imported-charts')) throw full
+        return kv.commit(commit)
+      },
+    },
+  }))
+  const headers = { ...(await server.signUp()), 'content-type': 'text/csv' }
+  const { status, json } = await server.call(
+    'POST',
+    '/api/platform/bars/import?symbol=ABC&exchange=X&interval=1d',
+    {
+      body: `time,open,high,low,close,RSI\n${day(0) / 1000},1,1,1,1,5`,
+      headers,
+    },
+  )
+  expect([status, json.inserted, json.plots]).toEqual([200, 1, []])
+  expect(json.warnings).toContainEqual({
+    code: 'storage_full',
+    message: expect.stringContaining('not the plots'),
+  })
 })
 
 test('an export that was made with other settings is explained, unless nobody wants it', async () => {
