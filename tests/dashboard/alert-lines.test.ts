@@ -262,6 +262,27 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('lines come though the server was too busy to answer at first', async () => {
+    const { page, complaints } = await openChart({ own: true })
+    await makeAlert(page, { op: 'above', price: 2900.5 })
+    await page.clock.install()
+    const busy = Promise.withResolvers<void>()
+    await page.route(
+      /\/api\/platform\/alerts(?:\?|$)/,
+      async (route) => {
+        await route.fulfill({ status: 503, json: { ok: false, error: { code: 'overloaded', message: '' } } })
+        busy.resolve()
+      },
+      { times: 1 },
+    )
+    await page.reload()
+    await busy.promise
+    const line = page.getByRole('spinbutton', { name: /^Alert: .* 2,900.5$/ })
+    while ((await line.count()) === 0) await page.clock.runFor(500)
+    await removeAll(page)
+    expect(complaints.filter((one) => !one.includes('503'))).toEqual([])
+  }, 300_000)
+
   test('how long ago an alert was made moves on while the list of alerts is open', async () => {
     const { page, complaints } = await openChart({ own: true })
     const apple = { exchange: 'NASDAQ', symbol: 'AAPL' }

@@ -38,12 +38,16 @@ export const linesOn = ({ exchange, symbol }: Market): readonly AlertLine[] =>
 
 const isWaiting = ({ state }: Alert): boolean => state === 'active' || state === 'throttled'
 
+/** When a server that was too busy to answer, or away, is asked again. */
+const RETRY_MS = 5000
+
 /** Loads the alerts once for all charts, and keeps them up to date as long as any chart shows them. */
 class Following {
   #charts = 0
   #stop: () => void = () => undefined
   #asked = 0
   #changing = 0
+  #again: ReturnType<typeof setTimeout> | undefined
 
   begin(): () => void {
     if (this.#charts++ === 0) this.#follow()
@@ -62,6 +66,7 @@ class Following {
     this.#stop = () => {
       stopChanged()
       stopLive()
+      clearTimeout(this.#again)
     }
   }
 
@@ -77,12 +82,15 @@ class Following {
 
   async #load(): Promise<void> {
     const mine = ++this.#asked
+    clearTimeout(this.#again)
     try {
       const { alerts } = await call('GET /api/platform/alerts')
       // An answer that was overtaken may be from before a change.
       if (mine === this.#asked && this.#changing === 0) known.value = alerts
     } catch {
-      // The next alert that fires or changes asks again, and until then the lines stay as they were.
+      // Until then the lines stay as they were. Who has begun to follow may have none yet.
+      if (mine === this.#asked && this.#charts > 0)
+        this.#again = setTimeout(() => void this.#load(), RETRY_MS)
     }
   }
 }
