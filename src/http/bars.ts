@@ -115,8 +115,9 @@ export const BAR_ROUTES: Routes = {
     return { deleted: removed !== null }
   },
   'GET /api/platform/bars/chart': async ({ deps, caller, query }) => {
-    const [own, shared] = [caller.user.id, ''].map((owner) => ({ ...keyOf(query), owner }))
-    return { chart: await importedChart(deps.kv, [own!, shared!], query.text === 'true') }
+    const shared = keyOf(query)
+    const own = { ...shared, owner: caller.user.id }
+    return { chart: await importedChart(deps.kv, [own, shared], query.text === 'true') }
   },
   'POST /api/platform/bars/share': async ({ deps, caller, body }) => {
     const key = seriesKey(body.exchange, body.symbol, requireInterval(body.interval))
