@@ -2,7 +2,7 @@
 
 import { computed, signal } from '@preact/signals'
 import { commandNow } from './addresses.ts'
-import { areSameKeys, isMac, keyText, OWN_ACTS, pressed, type Act, type KeyPress } from './keys.ts'
+import { areSameKeys, keyText, OWN_ACTS, pressed, type Act, type KeyPress } from './keys.ts'
 import { remembered } from './settings.ts'
 
 export interface Command extends Act {
@@ -49,23 +49,6 @@ export function keysShown(id: string): string {
 export function withKeys(text: string, id: string): string {
   const keys = keysShown(id)
   return keys === '' ? text : `${text} (${keys})`
-}
-
-/** The same as `aria-keyshortcuts` has them. */
-export const keysForReaders = (ids: readonly string[]): string =>
-  OWN_ACTS.filter(({ id }) => ids.includes(id))
-    .map((act) =>
-      keysOf(act)
-        .replace('Mod', isMac ? 'Meta' : 'Control')
-        .replace('Ctrl', 'Control'),
-    )
-    .filter((keys) => keys !== '')
-    .join(' ')
-
-/** Whether the keys of an act of editor or watchlist were pressed. */
-export function arePressed(event: KeyPress, id: string): boolean {
-  const act = OWN_ACTS.find((one) => one.id === id)
-  return act !== undefined && areSameKeys(keysOf(act), pressed(event))
 }
 
 /** The command whose keys were pressed, if it is there and available. */

@@ -5,7 +5,6 @@ import { useEffect } from 'preact/hooks'
 import { addCommands, keysShown, listenForKeys, type Command } from '../commands.ts'
 import { onLive } from '../live.ts'
 import { match } from '../addresses.ts'
-import { listenForFiles } from '../markets/dropped.ts'
 import { href, navigate, path } from '../router.ts'
 import { loadSession, offline, signInAgain, unreachable, user } from '../session.ts'
 import { theme, themeChoice, tourDone } from '../settings.ts'
@@ -185,20 +184,19 @@ export function App() {
   )
 }
 
-/** What works on every page: keys, files that are dropped, commands, and being told of a newer version. */
+/** What works on every page: keys, commands, files that are dropped, and being told of a newer version. */
 function useFrame(): void {
   useEffect(() => {
     const timer = setTimeout(() => void import('./palette.tsx').catch(() => undefined), PALETTE_AFTER_MS)
     return () => clearTimeout(timer)
   }, [])
   useEffect(listenForKeys, [])
-  useEffect(listenForFiles, [])
   useEffect(typeAhead, [])
   useEffect(() => addCommands(commands), [])
   useEffect(() => {
-    // Nobody needs them before there is something to see, and the first page is small.
-    void import('./more-commands.ts').then(
-      ({ MORE }) => addCommands(MORE),
+    // Nobody needs it before there is something to see, and the first page is small.
+    void import('./can-wait.ts').then(
+      ({ startWhatCanWait }) => startWhatCanWait(),
       () => undefined,
     )
   }, [])

@@ -6,22 +6,16 @@ import { navigate } from '../router.ts'
 
 export const dropped = signal<readonly File[]>([])
 
-/** A place that takes files itself says so by preventing the default. The returned function ends it. */
-export function listenForFiles(): () => void {
-  const ended = new AbortController()
+/** A place that takes files itself says so by preventing the default. */
+export function listenForFiles(): void {
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
-  window.addEventListener('dragover', (event) => hasFiles(event) && event.preventDefault(), ended)
-  window.addEventListener(
-    'drop',
-    (event) => {
-      if (event.defaultPrevented || !hasFiles(event)) return
-      event.preventDefault()
-      void filesDropped(event.dataTransfer).then((files) => {
-        dropped.value = files
-        navigate('/markets/sources')
-      })
-    },
-    ended,
-  )
-  return () => ended.abort()
+  window.addEventListener('dragover', (event) => hasFiles(event) && event.preventDefault())
+  window.addEventListener('drop', (event) => {
+    if (event.defaultPrevented || !hasFiles(event)) return
+    event.preventDefault()
+    void filesDropped(event.dataTransfer).then((files) => {
+      dropped.value = files
+      navigate('/markets/sources')
+    })
+  })
 }

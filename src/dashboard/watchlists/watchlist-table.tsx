@@ -4,7 +4,7 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { arePressed, keysForReaders, keysShown } from '../commands.ts'
+import { keysShown } from '../commands.ts'
 import { count, percent, price, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
@@ -16,6 +16,7 @@ import { Field } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { arrange, moved, type Watchlist, type WatchlistItem } from './lists.ts'
 import { attempt } from '../frame/page.tsx'
+import { arePressed, keysForReaders } from './row-keys.ts'
 import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 

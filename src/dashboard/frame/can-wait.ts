@@ -1,6 +1,8 @@
-// Commands of every page that can wait: parts of the settings, and how everything looks.
+// What every page has that can wait, since the first page is small: files that are dropped, and commands for parts of the
+// settings and for how everything looks.
 
-import type { Command } from '../commands.ts'
+import { addCommands, type Command } from '../commands.ts'
+import { listenForFiles } from '../markets/dropped.ts'
 import { navigate } from '../router.ts'
 import { palette, theme, themeChoice } from '../settings.ts'
 
@@ -10,7 +12,7 @@ const PLACES = [
   ['/settings/keys', 'Change keys'],
 ] as const
 
-export const MORE: readonly Command[] = [
+const commands: readonly Command[] = [
   ...PLACES.map(([to, title]) => ({
     id: `go:${to}`,
     title,
@@ -36,3 +38,9 @@ export const MORE: readonly Command[] = [
     run: () => (palette.value = palette.value === 'green-red' ? 'blue-orange' : 'green-red'),
   },
 ]
+
+/** Once a page, for as long as it is there. */
+export function startWhatCanWait(): void {
+  addCommands(commands)
+  listenForFiles()
+}
