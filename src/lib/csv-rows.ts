@@ -48,6 +48,12 @@ export function delimiterOf(text: string): string {
   return counts.reduce((most, one) => (one[0] > most[0] ? one : most))[1]
 }
 
+/** The names in the first line, without blanks around them. */
+export function headerOf(text: string): string[] {
+  const line = text.replace(/^\uFEFF/, '').split(/\r?\n/, 1)[0] ?? ''
+  return splitCsvLine(line, delimiterOf(line)).map((cell) => cell.trim())
+}
+
 /**
  * Where the next row begins; `at` must be the start of a cell. Creates no strings, since a line of 14 million commas
  * would become as many cells.

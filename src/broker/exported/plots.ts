@@ -1,7 +1,8 @@
 // TradingView's export of a chart: its columns of plots, held against those of a run, bar by bar.
 
 import { csvRows, delimiterOf } from '../../lib/csv-rows.ts'
-import { headerOf, isPlot } from '../../market/files/chart-export.ts'
+import { headerOf } from '../../lib/csv-rows.ts'
+import { isPlot } from '../../market/files/chart-export.ts'
 import { type Bars, lowerBound } from '../../market/bars.ts'
 import type { ExportFigure } from '../../wire/export.ts'
 import type { Track } from '../../wire/track.ts'

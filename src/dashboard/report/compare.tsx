@@ -1,17 +1,16 @@
 // The report's Compare view: the way to other runs, and this one beside a list of trades exported from TradingView.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import type { Comparison } from '../../wire/backtest.ts'
-import type { Answer } from '../../wire/operations.ts'
 import type { Report } from '../../wire/report.ts'
 import { count, time as timeText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { navigate } from '../router.ts'
-import { attempt, DropZone } from '../frame/page.tsx'
+import { attempt, DropZone, useLoad } from '../frame/page.tsx'
 import { Badge, Button, Empty, Failure, Progress } from '../ui/ui.tsx'
 import { keptRun, rerunWith } from '../run-script.ts'
 import { lookAt, type ShownRun } from '../workspace.ts'
@@ -69,22 +68,32 @@ function useComparison() {
 
 const PLOTS_SHOWN = 6
 
-/** The chart with plots that was imported as the bars of a market; null while it is not known, and if there is none. */
-function useImportedChart(market: { symbol: string; exchange: string; interval: string }) {
-  const name = Object.values(market).join(' ')
-  const [chart, setChart] = useState<Answer<'GET /api/platform/bars/chart'>['chart']>(null)
-  useEffect(() => {
-    const ending = new AbortController()
-    const { signal } = ending
-    setChart(null)
-    call('GET /api/platform/bars/chart', { query: market, signal })
-      .then((answer) => signal.aborted || setChart(answer.chart))
-      .catch(() => {
-        // A file can be dropped all the same.
-      })
-    return () => ending.abort()
-  }, [name])
-  return chart
+/** The chart with plots that was imported as the run's bars, if one was: it is held against the run without its file. */
+function ImportedChart({
+  market,
+  onText,
+}: {
+  readonly market: Pick<Report, 'symbol' | 'exchange' | 'interval'>
+  readonly onText: (csv: string) => Promise<void>
+}) {
+  const ask = (query: { readonly text?: 'true' }, signal?: AbortSignal) =>
+    call('GET /api/platform/bars/chart', { query: { ...market, ...query }, ...(signal && { signal }) })
+  const chart = useLoad((signal) => ask({}, signal), []).data?.chart
+  if (!chart) return null
+  const hold = async () => {
+    const { chart: whole } = await ask({ text: 'true' })
+    if (whole?.text) await onText(whole.text)
+  }
+  return (
+    <p>
+      <Button size="small" icon="upload" onClick={() => attempt(hold())}>
+        Hold against the chart that came with the bars
+      </Button>{' '}
+      <span class="muted">
+        {[chart.fileName, chart.plots.slice(0, PLOTS_SHOWN).join(', ')].filter(Boolean).join(' · ')}
+      </span>
+    </p>
+  )
 }
 
 function WithExport({ run }: { readonly run: ShownRun }) {
@@ -97,27 +106,14 @@ function WithExport({ run }: { readonly run: ShownRun }) {
     else await comparing.compare({ csv: new TextDecoder().decode(bytes) })
   }
   const { symbol, exchange, interval } = run.report
-  const market = { symbol, exchange, interval }
-  const chart = useImportedChart(market)
-  const compareChart = async () => {
-    const { chart: whole } = await call('GET /api/platform/bars/chart', {
-      query: { ...market, text: 'true' },
-    })
-    if (whole?.text) await comparing.compare({ csv: whole.text })
-  }
   return (
     <section>
       <h3>With TradingView</h3>
-      {chart && (
-        <p>
-          <Button size="small" icon="upload" onClick={() => attempt(compareChart())}>
-            Hold against the chart that came with the bars
-          </Button>{' '}
-          <span class="muted">
-            {[chart.fileName, chart.plots.slice(0, PLOTS_SHOWN).join(', ')].filter(Boolean).join(' · ')}
-          </span>
-        </p>
-      )}
+      <ImportedChart
+        key={`${exchange} ${symbol} ${interval}`}
+        market={{ symbol, exchange, interval }}
+        onText={(csv) => comparing.compare({ csv })}
+      />
       <DropZone
         accept=".csv,.xlsx,text/csv"
         label="TradingView's list of trades, as CSV, or its report, as XLSX"

@@ -1,6 +1,6 @@
 // The header of a chart as TradingView exports it: the columns of its bars, and those of the plots of its indicators.
 
-import { csvRows, delimiterOf } from '../../lib/csv-rows.ts'
+import { headerOf } from '../../lib/csv-rows.ts'
 
 const OWN: readonly string[] = ['time', 'open', 'high', 'low', 'close', 'volume']
 
@@ -16,9 +16,3 @@ export function plotNames(csv: string): string[] {
 }
 
 export const isPlot = (name: string): boolean => name !== '' && !OWN.includes(name.toLowerCase())
-
-export const headerOf = (csv: string): string[] => {
-  const line = csv.replace(/^\uFEFF/, '').split(/\r?\n/, 1)[0] ?? ''
-  const [first] = csvRows(line, delimiterOf(line))
-  return (first?.cells ?? []).map((cell) => cell.trim())
-}

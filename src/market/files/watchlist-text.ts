@@ -1,6 +1,6 @@
 // Reading watchlist files: CSV with or without a header, and TradingView's .txt (`###Tech,NASDAQ:AAPL,SP:SPX`).
 
-import { csvRows, delimiterOf } from '../../lib/csv-rows.ts'
+import { csvRows, delimiterOf, headerOf } from '../../lib/csv-rows.ts'
 
 interface WatchlistRow {
   readonly symbol: string
@@ -62,11 +62,7 @@ const HEADERS: Readonly<Record<string, 'symbol' | 'exchange' | 'note'>> = {
   comment: 'note',
 }
 
-/** The names in the first line. */
-function columnsOf(text: string): readonly string[] {
-  const [first] = csvRows(text.split(/\r?\n/, 1)[0] ?? '', delimiterOf(text))
-  return (first?.cells ?? []).map((cell) => cell.trim().toLowerCase())
-}
+const columnsOf = (text: string): readonly string[] => headerOf(text).map((name) => name.toLowerCase())
 
 /** Whether each of its rows would be taken for a symbol that is called as a date. */
 function hasPrices(text: string): boolean {
