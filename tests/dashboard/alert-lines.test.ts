@@ -264,7 +264,8 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
 
   test('lines come though the server was too busy to answer at first', async () => {
     const { page, complaints } = await openChart({ own: true })
-    await makeAlert(page, { op: 'above', price: 2900.5 })
+    // Above the last bar, the one too that another test imports.
+    await makeAlert(page, { op: 'above', price: 3000.5 })
     await page.clock.install()
     const busy = Promise.withResolvers<void>()
     await page.route(
@@ -277,7 +278,7 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     )
     await page.reload()
     await busy.promise
-    const line = page.getByRole('spinbutton', { name: /^Alert: .* 2,900.5$/ })
+    const line = page.getByRole('spinbutton', { name: /^Alert: .* 3,000.5$/ })
     while ((await line.count()) === 0) await page.clock.runFor(500)
     await removeAll(page)
     expect(complaints.filter((one) => !one.includes('503'))).toEqual([])
