@@ -13,14 +13,15 @@
 // of each kind runs over PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of
 // its own.
 //
-// `--long` runs everything, with all rounds of random tests (`tests/long.ts`): over stores that answer at once, over late
-// ones, and over PostgreSQL, where also the servers and commands that suites start are on it.
+// `--long` runs everything, with all rounds of random tests (`tests/long.ts`): over stores that answer at once, and then what
+// stores anything over late ones, and over PostgreSQL, where also the servers and commands that suites start are on it.
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { ANSWERED, neverAnswered } from '../../tests/http/answered-operations.ts'
 import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
+import { reaching } from './reaching.ts'
 
 /** They take minutes by what they are. */
 const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `tests/${name}.test.ts`)
@@ -54,8 +55,8 @@ const DEALT = [
   'moving-in',
 ].map((name) => `tests/dashboard/${name}.test.ts`)
 
-/** Rooms whose suites store anything in `tests/store/test-store.ts`. */
-const OVER_LATE_STORES = ['cli', 'http', 'market', 'notify', 'people', 'work'].map((room) => `tests/${room}`)
+/** What comes to the first stores things where the environment says; what comes to the second starts servers or commands on it. */
+const STORES = ['tests/store/test-store.ts', 'tests/store/own-database.ts'] as const
 
 /**
  * Suites that run over PostgreSQL, too: one of records, of the API, of commands, and of a whole server. What every store must
@@ -210,9 +211,9 @@ async function runWhole(): Promise<readonly Outcome[]> {
     process.env['TEST_LONG'] = '1'
     outcomes.push(await run(all, { [ANSWERED]: answered }))
     console.log('\nOnce more over late stores')
-    outcomes.push(await run(OVER_LATE_STORES, late))
+    outcomes.push(await run(reaching(all, STORES.slice(0, 1)), late))
     console.log('\nAnd over PostgreSQL')
-    outcomes.push(await run(all, { TEST_STORE: 'postgres' }))
+    outcomes.push(await run(reaching(all, STORES), { TEST_STORE: 'postgres' }))
   } else {
     const notDealt = DEALT.filter((_, at) => (at + Number(SEED)) % 3 !== 0)
     const short = all.filter((file) => !LONG.includes(file) && !notDealt.includes(file))

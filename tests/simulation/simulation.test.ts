@@ -5,7 +5,6 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { shrink } from '../../src/simulation/shrink.ts'
 import { ALL_FAULTS, simulate, type SimulationOptions } from '../../src/simulation/simulation.ts'
 import { EPOCH, Timeline } from '../../src/simulation/timeline.ts'
-import { chartroom, temporaryFolder } from '../cli/run.ts'
 import { isLong } from '../long.ts'
 
 setDefaultTimeout(1_800_000)
@@ -53,28 +52,4 @@ test('a finding is made smaller, as long as the same promise is broken', async (
   )
   expect(least.options).toEqual({ ...OPTIONS, hours: 2, users: 2, faults: ['kill'] })
   expect(told.at(-1)).toEqual(least.options)
-})
-
-test('the command says what it has done, and what it does not know', async () => {
-  const folder = temporaryFolder()
-  const args = [
-    '--seed',
-    '7',
-    '--hours',
-    '1',
-    '--users',
-    '2',
-    '--worlds',
-    '1',
-    '--servers',
-    '1',
-    '--faults',
-    'kill,stop',
-    '--trace',
-  ]
-  const { out, code } = await chartroom(folder, 'simulate', ...args)
-  expect([code, out]).toEqual([0, expect.stringContaining('seed 7: nothing found in 1 h')])
-  expect(out).toContain('server-1: starts')
-  const wrong = await chartroom(folder, 'simulate', '--faults', 'flood')
-  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('There is no fault "flood"')])
 })
