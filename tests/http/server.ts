@@ -28,6 +28,13 @@ import { storeOf } from '../store/own-database.ts'
 import { testBars, testKv } from '../store/test-store.ts'
 import { lentWorkers } from '../work/workers/lent-worker.ts'
 
+/**
+ * Elysia collects garbage for each application that it makes: once in a server, and nine hundred times in the tests, where it
+ * was a quarter of the processor that suites of the API took: six files 20.2 seconds, and 15.3 without (medians of three).
+ */
+const { gc } = Bun
+Bun.gc = (now) => (now ? gc(now) : 0)
+
 export class FakeClock {
   time = Date.UTC(2026, 0, 1)
   now(): number {
