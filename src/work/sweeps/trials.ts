@@ -1,6 +1,7 @@
 // A sweep's trials as they are shown, in an answer or as lines of CSV, and its stitched equity as CSV.
 
 import { OUTSIDE_FIGURES, rowLayout } from '../../broker/measured.ts'
+import { NO_LOSSES } from '../../broker/report/summary.ts'
 import { csvRow } from '../../lib/csv-text.ts'
 import type { StitchedEquity, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import type { Batch, Sweep } from './records.ts'
@@ -43,12 +44,16 @@ export function csvLine({ trial, choices, score, sharpe, figures, outside, error
     ...choices,
     score,
     sharpe,
-    ...Object.values(figures),
-    ...Object.values(outside ?? {}),
+    ...Object.entries({ ...figures }).map(asWritten),
+    ...Object.entries({ ...outside }).map(asWritten),
     error?.message ?? null,
   ]
   return csvRow(cells.map((cell) => (cell === null ? '' : typeof cell === 'boolean' ? String(cell) : cell)))
 }
+
+/** A factor of wins without losses is a million among numbers that must be finite, which nobody who reads the file can know. */
+const asWritten = ([name, value]: [string, number | null]): string | number | null =>
+  name.endsWith('profitFactor') && value === NO_LOSSES ? 'Infinity' : value
 
 /** The stitched equity as CSV, each row with the trial that the verdict says was chosen for its window. */
 export function stitchedCsv(

@@ -248,6 +248,10 @@ describe('a trial in a table', () => {
     )
     expect(csvLine(trial)).toBe("3,5,true,'=x,,0.5,-3,")
   })
+  test('has no number that stands for a factor of wins without losses', () => {
+    const figures = { netProfit: 1e6, profitFactor: 1e6 }
+    expect(csvLine({ ...trial, figures })).toBe("3,5,true,'=x,,0.5,1000000,Infinity,")
+  })
   test('says why it failed, and what it was worth out of sample', () => {
     const outside = { score: 1, netProfit: null } as unknown as NonNullable<
       Parameters<typeof csvLine>[0]['outside']
