@@ -507,8 +507,22 @@ hline(0)
           .toString(),
       ).toBe('PNG')
       await chart.click({ button: 'right', position: { x: 500, y: 200 } })
+      await page.keyboard.press('Escape')
+      const close = page.getByText(/^C\s*[\d,.]+/).first()
+      await chart.hover({ position: { x: 500, y: 100 } })
+      const before = /[\d,.]+/.exec(await close.innerText())![0]
+      expect(before).not.toBe('2,874.56')
+      await chart.click({ button: 'right', position: { x: 500, y: 200 } })
       await page.getByRole('menuitem', { name: 'Replay from here' }).click()
       await page.getByRole('toolbar', { name: 'Replay' }).waitFor()
+      // Far back and ended there, it leaves the chart as it was.
+      await page.getByRole('slider', { name: 'Bar of the replay' }).press('Home')
+      await page.getByText(/^bar 1 of/).waitFor()
+      await page.getByRole('button', { name: 'End replay' }).click()
+      await page.getByRole('toolbar', { name: 'Replay' }).waitFor({ state: 'detached' })
+      await painted(page)
+      await chart.hover({ position: { x: 500, y: 100 } })
+      while (!(await close.innerText()).includes(before)) await painted(page)
       expect(complaints).toEqual([])
     },
     300_000,

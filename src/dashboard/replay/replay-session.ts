@@ -25,6 +25,8 @@ export interface ActiveReplay {
   /** Indexes of the chart's bars that it covers. */
   readonly first: number
   readonly last: number
+  /** What of the chart was in view before it. */
+  readonly seen: { readonly from: number; readonly to: number } | null
   readonly start: string
   readonly end: string
   /** The run that is replayed; null = the market alone. */
@@ -103,7 +105,7 @@ export async function begin(
     last = Math.min(last, first + current.report.range.bars - 1)
   }
   const iso = (bar: number) => new Date(bars.time[bar]!).toISOString()
-  const range = chartView()?.camera.visible
+  const range = chartView()?.camera.visible ?? null
   const middle = range ? Math.round(range.from + (range.to - range.from) * 0.6) : Math.floor(bars.length / 2)
   const trade = backtest?.report.trades[0]
   let start = time === null ? (trade ? first + Math.max(1, trade.entryBar - 1) : middle) : barAt(bars, time)
@@ -114,7 +116,7 @@ export async function begin(
   // In one batch, since charts that a replay sets up again would begin at its first bar.
   batch(() => {
     bottomMaximised.value = false
-    session.value = { market, first, last, start: iso(first), end: iso(last), backtest }
+    session.value = { market, first, last, seen: range, start: iso(first), end: iso(last), backtest }
     playing.value = false
     cursor.value = Math.max(0, Math.min(last - first, start - first))
   })
@@ -134,8 +136,11 @@ function whole(): Promise<ReturnType<typeof shown.peek>> {
 export function end(): void {
   playing.value = false
   void saveCursor()
+  const seen = session.peek()?.seen
   session.value = null
   replayOnChart.value = null
+  // Once the bars that the replay has hidden are there again.
+  if (seen) requestAnimationFrame(() => chartView()?.camera.showRange(seen.from, seen.to))
 }
 
 /** Moves the cursor to a bar of the session, and the chart with it. */
