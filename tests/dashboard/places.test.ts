@@ -148,6 +148,36 @@ describe.skipIf(noBrowser)('places', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('a finger finds what can be done with a study; only what a provider has can be followed', async () => {
+    const { page, complaints } = await site.open({
+      own: true,
+      width: 390,
+      remembered: { ...QUIET, charts: CHARTS },
+    })
+    const tools = await page.context().newCDPSession(page)
+    await tools.send('Emulation.setTouchEmulationEnabled', { enabled: true })
+    await page.goto(site.url)
+    const hide = page.getByRole('button', { name: 'Hide RSI' })
+    await hide.waitFor()
+    expect(await hide.evaluate((one) => getComputedStyle(one.parentElement!).opacity)).toBe('1')
+    await page.request.post(`${site.url}/api/platform/bars/import?exchange=MINE&symbol=OWN&interval=1d`, {
+      headers: { 'content-type': 'text/csv' },
+      data: 'time,open,high,low,close,volume\n1700000000,10,12,9,11,5\n',
+    })
+    await page.goto(`${site.url}/markets`)
+    const follow = page.getByRole('menuitem', { name: 'Follow: new bars come by themselves' })
+    for (const [name, count] of [
+      ['OWN 1d', 0],
+      ['SPX 1d', 1],
+    ] as const) {
+      await page.getByRole('button', { name: `More for ${name}` }).click()
+      await page.getByRole('menuitem', { name: 'Show on the chart' }).waitFor()
+      expect(await follow.count()).toBe(count)
+      await page.keyboard.press('Escape')
+    }
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('a file that is dropped on the chart is shown under Markets before anything is stored', async () => {
     const { page, complaints } = await site.open({ remembered: QUIET, width: 390 })
     await page.goto(site.url)

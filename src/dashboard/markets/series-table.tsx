@@ -27,6 +27,8 @@ interface Row extends Market {
   readonly first: number | null
   readonly last: number | null
   readonly feed: Feed | undefined
+  /** Whether some provider has its exchange. */
+  readonly isProvided: boolean
 }
 
 interface Acts {
@@ -36,11 +38,16 @@ interface Acts {
 }
 
 /** Each series with what follows it, and behind them what is followed and has no bars yet. */
-function rowsOf(symbols: readonly SymbolFacts[], feeds: readonly Feed[]): readonly Row[] {
+function rowsOf(
+  symbols: readonly SymbolFacts[],
+  feeds: readonly Feed[],
+  provided: ReadonlySet<string>,
+): readonly Row[] {
   const stored = symbols.flatMap((facts) =>
     facts.series.map((series): Row => {
       const named = { exchange: facts.exchange, symbol: facts.symbol, interval: series.interval }
-      return { ...series, ...named, facts, feed: feeds.find((feed) => isSameMarket(feed, named)) }
+      const feed = feeds.find((one) => isSameMarket(one, named))
+      return { ...series, ...named, facts, feed, isProvided: provided.has(facts.exchange) }
     }),
   )
   const others = feeds.filter((feed) => !stored.some((row) => row.feed === feed))
@@ -48,18 +55,18 @@ function rowsOf(symbols: readonly SymbolFacts[], feeds: readonly Feed[]): readon
     ...stored,
     ...others.map((feed): Row => {
       const { exchange, symbol, interval } = feed
-      return { exchange, symbol, interval, count: 0, first: null, last: null, feed }
+      return { exchange, symbol, interval, count: 0, first: null, last: null, feed, isProvided: true }
     }),
   ]
 }
 
 export function SeriesTable() {
   const loaded = useLoad(async (signal) => {
-    const [{ symbols }, { feeds }] = await Promise.all([
+    const [{ symbols }, { feeds, providers }] = await Promise.all([
       call('GET /api/platform/symbols', { signal }),
       call('GET /api/platform/feeds', { signal }),
     ])
-    return rowsOf(symbols, feeds)
+    return rowsOf(symbols, feeds, new Set(providers.flatMap(({ exchanges }) => exchanges)))
   }, [])
   const reload = () => {
     forgetSymbols()
@@ -164,7 +171,7 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
     <span title={feed.said}>
       <Badge tone={feed.state === 'retrying' ? 'warn' : feed.lastError ? undefined : 'up'}>
         {feed.state}
-      </Badge>
+      </Badge>{' '}
       <span class={p['cellNote']}>
         {feed.lastError ?? (feed.lastSuccessAt === null ? 'not yet' : ago(feed.lastSuccessAt))}
         {feed.nextAt !== null && ` · next ${ago(feed.nextAt)}`}
@@ -174,7 +181,7 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
 }
 
 function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
-  const { exchange, symbol, interval, facts, feed } = row
+  const { exchange, symbol, interval, facts, feed, isProvided } = row
   const series = { exchange, symbol, interval }
   const changed = (work: Promise<unknown>) => attempt(work.then(acts.onChanged))
   const ofBars: readonly MenuItem[] = facts
@@ -194,17 +201,23 @@ function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
       size="small"
       items={[
         { text: 'Show on the chart', icon: 'candles', run: () => showOnChart(series) },
-        feed?.followed
-          ? {
-              text: 'Stop following',
-              icon: 'pause',
-              run: () => changed(call('DELETE /api/platform/feeds', { query: series })),
-            }
-          : {
-              text: 'Follow: new bars come by themselves',
-              icon: 'play',
-              run: () => changed(call('POST /api/platform/feeds', { body: series })),
-            },
+        ...(feed?.followed
+          ? ([
+              {
+                text: 'Stop following',
+                icon: 'pause',
+                run: () => changed(call('DELETE /api/platform/feeds', { query: series })),
+              },
+            ] as const)
+          : isProvided
+            ? ([
+                {
+                  text: 'Follow: new bars come by themselves',
+                  icon: 'play',
+                  run: () => changed(call('POST /api/platform/feeds', { body: series })),
+                },
+              ] as const)
+            : []),
         ...ofBars,
       ]}
     />

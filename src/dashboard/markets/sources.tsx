@@ -39,6 +39,9 @@ function Providers() {
   })
   const { exchange, symbol, interval } = form.values
   const series = { exchange: exchange.trim(), symbol: symbol.trim(), interval: interval.trim() }
+  const providers = feeds.data?.providers
+  const isUnknown =
+    providers && !providers.some((one) => one.exchanges.includes(series.exchange.toUpperCase()))
   const follow = () =>
     attempt(
       call('POST /api/platform/feeds', { body: series }).then(() => {
@@ -53,11 +56,14 @@ function Providers() {
       <Form
         of={form}
         action={form.busy ? 'Fetching…' : 'Fetch'}
-        disabled={series.symbol === ''}
+        disabled={series.symbol === '' || isUnknown === true}
         beside={
-          <Button variant="quiet" disabled={series.symbol === ''} onClick={follow}>
-            Follow
-          </Button>
+          <>
+            <Button variant="quiet" disabled={series.symbol === '' || isUnknown === true} onClick={follow}>
+              Follow
+            </Button>
+            {isUnknown && <span class="muted">No provider has this exchange.</span>}
+          </>
         }
       >
         <div class={p['row']}>
@@ -67,9 +73,9 @@ function Providers() {
         </div>
         {form.busy && <Progress fraction={null} label="Fetching bars" />}
       </Form>
-      {feeds.data && (
+      {providers && (
         <dl class={p['facts']}>
-          {feeds.data.providers.map((one) => (
+          {providers.map((one) => (
             <Fragment key={one.name}>
               <dt>{one.name}</dt>
               <dd class="muted">{one.exchanges.join(', ')}</dd>
