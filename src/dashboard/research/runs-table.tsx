@@ -103,8 +103,9 @@ export function Runs({ names, empty }: RunsProps) {
       <div class={cx(p['actions'], p['bar'])}>
         <Segments label="Which runs" value={kind} options={FILTERS} onChange={choose} />
         <Find words={words} onInput={setWords} />
-        <span class={p['grow']} />
-        <Chosen runs={chosen} onDelete={() => setDeleting(chosen)} />
+        <div class={cx(p['actions'], p['chosen'])}>
+          <Chosen runs={chosen} onDelete={() => setDeleting(chosen)} />
+        </div>
       </div>
       <Show of={list}>
         {({ more }) =>
