@@ -192,3 +192,67 @@ test.skipIf(noBrowser)(
   },
   300_000,
 )
+
+test.skipIf(noBrowser)(
+  'each page begins at its top, where Tab goes on, and nothing that is pressed takes the focus along',
+  async () => {
+    const site = await startSite()
+    try {
+      const { page, complaints } = await site.open()
+      await page.goto(site.url)
+      const tour = page.getByRole('dialog', { name: 'Tour' })
+      await tour.waitFor()
+      // It stands at the end of the page.
+      for (const button of ['Next', 'Next', 'Next', 'Start']) {
+        await page.waitForFunction((text) => document.activeElement?.textContent === text, button)
+        await page.keyboard.press('Enter')
+      }
+      await tour.waitFor({ state: 'detached' })
+
+      // What is hidden keeps its line, and can be shown there.
+      await palette(page, 'show script', 'Show script')
+      await page.getByRole('textbox', { name: 'Pine Script source' }).waitFor()
+      await page.keyboard.press('Control+Enter')
+      await page.getByRole('button', { name: 'Hide the script' }).waitFor()
+      await tabTo(page, 'Hide the script')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Show the script' }).waitFor()
+      expect(await focused(page)).toBe('Show the script')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Hide the script' }).waitFor()
+
+      // The menu of the script is in the palette too.
+      await palette(page, 'optimise', /^Optimise…/)
+      await page.waitForURL(/\/research\/editor\/optimise$/)
+      await page.getByText('Inputs to vary').waitFor()
+      await page.keyboard.press('Tab')
+      expect(await focused(page)).toBe('Find a script')
+
+      // From the foot of an article to the head of the next.
+      await page.goto(`${site.url}/help/optimise`)
+      const last = page.getByRole('main').getByRole('link').last()
+      await last.waitFor()
+      await last.focus()
+      await page.keyboard.press('Enter')
+      await page.waitForURL((url) => !url.pathname.endsWith('/optimise'))
+      await page.waitForFunction(() => document.activeElement?.id === 'main')
+      expect(await page.evaluate(() => document.querySelector('#main')!.scrollTop)).toBe(0)
+
+      // An idea is not published before it is written.
+      await page.goto(`${site.url}/ideas`)
+      await page.getByRole('button', { name: 'Write one' }).press('Enter')
+      await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'title')
+      await page.keyboard.type('Tired')
+      await page.keyboard.press('Enter')
+      await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'body')
+      await page.keyboard.type('Lower highs')
+      await tabTo(page, 'Publish')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Tired' }).waitFor()
+      expect(complaints).toEqual([])
+    } finally {
+      await site.close()
+    }
+  },
+  300_000,
+)

@@ -117,13 +117,13 @@ function plottedOn(
   withTrades: boolean,
 ): Plotted {
   const on = (marks: RunMarks | null) => (marks && source ? sampled(marks, source) : marks)
-  const main = cell.showScript.value ? on(current?.marks ?? null) : null
+  const main = on(current?.marks ?? null)
   const layers = layersOf(cell).value.map((layer) => (source ? { ...layer, marks: on(layer.marks) } : layer))
   return {
     main,
     layers,
     panes: stacked([
-      { id: MAIN_LAYER, marks: main },
+      { id: MAIN_LAYER, marks: cell.showScript.value ? main : null },
       ...layers.map(({ study, marks, pane }) => ({ id: study.id, marks, pane })),
     ]),
     trades: withTrades && !source ? (current?.trades ?? null) : null,

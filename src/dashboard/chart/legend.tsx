@@ -183,10 +183,11 @@ function ScriptLine({
   readonly pane: string
   readonly bar: number
 }) {
-  const marks = script.panes.find((one) => one.name === pane)?.marks ?? []
+  const isShown = cell.showScript.value
+  const marks = (isShown && script.panes.find((one) => one.name === pane)?.marks) || []
   if (marks.length === 0 && pane !== 'price') return null
   return (
-    <div class={s.legendLine}>
+    <div class={s.legendLine} data-dim={!isShown}>
       <span class={s.legendScript}>{script.title}</span>
       <Values marks={marks} bar={bar} />
       {pane === 'price' && outrun.value && !running.value && (
@@ -205,9 +206,9 @@ function ScriptLine({
             variant="quiet"
             size="small"
             icon="eye"
-            label={cell.showScript.value ? 'Hide the script' : 'Show the script'}
-            pressed={!cell.showScript.value}
-            onClick={() => (cell.showScript.value = !cell.showScript.value)}
+            label={isShown ? 'Hide the script' : 'Show the script'}
+            pressed={!isShown}
+            onClick={() => (cell.showScript.value = !isShown)}
           />
           <StudyMenu title={script.title} />
           <Button

@@ -158,7 +158,7 @@ function RunTools() {
           Cancel
         </Button>
       )}
-      <Button size="small" title="Find the best inputs" onClick={() => goTo(editedSubject(), 'optimise')}>
+      <Button size="small" onClick={() => goTo(editedSubject(), 'optimise')}>
         Optimise
       </Button>
       <input

@@ -1,9 +1,10 @@
-// What every page has that can wait, since the first page is small: files that are dropped, and commands for parts of the
-// settings and for how everything looks.
+// What every page has that can wait, since the first page is small: files that are dropped, where a page begins, and commands
+// for parts of the settings and for how everything looks.
 
+import { effect } from '@preact/signals'
 import { addCommands, type Command } from '../commands.ts'
 import { listenForFiles } from '../markets/dropped.ts'
-import { navigate } from '../router.ts'
+import { navigate, path } from '../router.ts'
 import { palette, theme, themeChoice } from '../settings.ts'
 
 const PLACES = [
@@ -43,4 +44,24 @@ const commands: readonly Command[] = [
 export function startWhatCanWait(): void {
   addCommands(commands)
   listenForFiles()
+  beginAtTheTop()
+}
+
+/**
+ * A page begins at its top, whatever of the one before was looked at. What was pressed is gone with that page, and the focus
+ * with it: the next Tab goes on in the new one.
+ */
+function beginAtTheTop(): void {
+  let last = path.peek()
+  effect(() => {
+    if (path.value === last) return
+    last = path.value
+    // Once it is rendered. An anchor is gone to by its page.
+    requestAnimationFrame(() => {
+      const main = document.querySelector<HTMLElement>('#main')
+      if (!main || location.hash !== '') return
+      main.scrollTop = 0
+      if (document.activeElement === document.body) main.focus({ preventScroll: true })
+    })
+  })
 }

@@ -8,6 +8,8 @@ import { commands, keysOf } from '../commands.ts'
 import { openScript } from '../editor/documents.ts'
 import { ago, intervalText } from '../format.ts'
 import { openReport } from '../open-report.ts'
+import { editedSubject } from '../research/subject.ts'
+import { subjectItems } from '../research/subject-menu.ts'
 import { navigate } from '../router.ts'
 import { user } from '../session.ts'
 import type { LibraryIndicator } from '../studies/library.ts'
@@ -73,6 +75,7 @@ export function itemsFor(query: string, { symbols, indicators, articles, hits, f
   return [
     ...indicatorItems(query, named),
     ...first,
+    ...scriptItems(query),
     ...indicatorItems(query, others),
     ...hitItems(hits),
     ...articleItems(query, articles, fitting),
@@ -111,6 +114,22 @@ function commandItems(query: string): Item[] {
     keys: keysOf(item),
     run: item.run,
   }))
+}
+
+/** What can be done with the script in the editor, as in its menus. */
+function scriptItems(query: string): Item[] {
+  const subject = editedSubject()
+  return ranked(subjectItems(subject, 'editor'), query, (one) => one.text, 4).map(
+    ({ item: { text, icon, run }, match: { at } }) => ({
+      key: `script:${text}`,
+      group: 'Script in the editor',
+      icon,
+      title: text,
+      at,
+      note: subject.name,
+      run,
+    }),
+  )
 }
 
 const indicatorItems = (query: string, some: readonly LibraryIndicator[]): Item[] =>

@@ -7,6 +7,11 @@ import { Button } from '../ui/ui.tsx'
 import { bottom, market, run } from '../workspace.ts'
 import s from './tour.module.css'
 
+/** What a command is reached by: its keys, or its button where there is no keyboard. */
+const reachedBy = (command: string, button: string): string =>
+  (isTouched() ? '' : keysShown(command)) || button
+const isTouched = (): boolean => matchMedia('(hover: none)').matches
+
 interface Step {
   readonly title: () => string
   readonly text: () => string
@@ -30,7 +35,7 @@ const STEPS: readonly Step[] = [
   {
     title: () => 'Change the script, see what it does',
     text: () =>
-      `Edit it, or turn its inputs: the result follows. ${keysShown('script:run') || 'Run'} runs it, Examples has more of them.`,
+      `Edit it, or turn its inputs: the result follows. ${reachedBy('script:run', 'Run')} runs it, Examples has more of them.`,
     near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'script'),
   },
@@ -42,9 +47,13 @@ const STEPS: readonly Step[] = [
     enter: () => (bottom.value = 'report'),
   },
   {
-    title: () => 'Everything is one key away',
+    title: () => (isTouched() ? 'Everything is in the search' : 'Everything is one key away'),
     text: () =>
-      `${keysShown('palette') || 'Search'} finds symbols, scripts, results, help. Press ${keysShown('keys') || 'Help'} for all keys. Drop a file with your own bars anywhere.`,
+      `${reachedBy('palette', 'It')} finds symbols, scripts, results, help. ${
+        isTouched()
+          ? 'Markets takes files with your own bars.'
+          : `Press ${keysShown('keys') || 'Help'} for all keys. Drop a file with your own bars anywhere.`
+      }`,
     near: 'header button[title="Search everything"]',
   },
 ]
@@ -83,6 +92,13 @@ export function Tour() {
     const again = setInterval(place, 300)
     return () => clearInterval(again)
   }, [at])
+  // It stands at the end of the page, fifty Tabs from its beginning.
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body)
+      card.current
+        ?.querySelector<HTMLElement>('[data-next] button:last-child')
+        ?.focus({ preventScroll: true })
+  }, [])
   // In a layout effect, so that Escape already works when the tour becomes visible.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -125,7 +141,7 @@ export function Tour() {
               <i key={i} data-on={i === at} />
             ))}
           </span>
-          <span>
+          <span data-next>
             {at > 0 && (
               <Button size="small" variant="quiet" onClick={() => setAt(at - 1)}>
                 Back

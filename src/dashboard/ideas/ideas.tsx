@@ -35,7 +35,9 @@ export type { Idea }
 
 const PublishedBacktest = lazy(async () => (await import('./snapshot.tsx')).PublishedBacktest)
 
-const BODY_FIELDS = bodyFields('POST /api/platform/ideas')
+const WIRE_FIELDS = bodyFields('POST /api/platform/ideas')
+/** Enter in the title must not publish an idea before it is written: what the API lets be empty, the form does not. */
+const BODY_FIELDS = { ...WIRE_FIELDS, body: { ...WIRE_FIELDS['body'], min: 1, required: true } }
 const NOWHERE = { symbol: null, exchange: null, interval: null }
 const VISIBILITIES = [
   ['public', 'Everybody, in lists and search'],
@@ -340,6 +342,7 @@ export function IdeaEditor({ idea, start, onClose, onSaved }: IdeaEditorProps) {
         <textarea
           class={ui['input']}
           rows={12}
+          name="body"
           aria-label="Text"
           value={body}
           onInput={(event) => form.set('body', event.currentTarget.value)}
