@@ -181,11 +181,14 @@ describe.skipIf(noBrowser)('on the chart', () => {
       await rsi.waitFor()
       await legend('MACD').waitFor()
       await page.getByText('57.36').first().waitFor()
+      await page.getByRole('button', { name: 'MACD 12 · 26 · 9' }).waitFor()
+      await page.getByRole('button', { name: 'RSI 14 · 70 · 30' }).waitFor()
 
-      // 2 instead of 14: another number stands in the legend.
+      // 2 instead of 14: other numbers stand in the legend.
       await rsi.click()
       await page.getByRole('dialog').getByLabel('Length').fill('2')
       await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'RSI 2 · 70 · 30' }).waitFor()
       await page.getByText('57.36').first().waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Hide RSI' }).click()
       await page.getByRole('button', { name: 'Show RSI' }).waitFor()

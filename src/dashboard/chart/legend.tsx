@@ -226,7 +226,7 @@ function ScriptLine({
 
 /** A study's line: its values at the crosshair, and what can be done with it. */
 function StudyLine({
-  layer: { study, title, marks: all, pane: chosen, problem, running: busy },
+  layer: { study, title, values, marks: all, pane: chosen, problem, running: busy },
   pane,
   bar,
 }: {
@@ -246,7 +246,7 @@ function StudyLine({
         onClick={() => (settingsOf.value = study.id)}
       >
         {title}
-        <span class="muted"> {inputsText(study.inputs)}</span>
+        <span class="muted"> {inputsText(values, study.inputs)}</span>
       </button>
       {problem === null ? (
         <Values marks={marks} bar={bar} />
@@ -284,9 +284,15 @@ function StudyLine({
   )
 }
 
-/** Changed numbers and words, as `14 · close`. */
-const inputsText = (inputs: Study['inputs']): string =>
-  Object.values(inputs)
-    .filter((value) => typeof value === 'number' || typeof value === 'string')
+/** In milliseconds: spring of 1973. */
+const TIMES_FROM = 1e11
+
+/** The numbers it ran with, but for times, and words that were changed, as `14 · hl2`. */
+const inputsText = (values: Layer['values'], changed: Study['inputs']): string =>
+  Object.entries({ ...values, ...changed })
+    .filter(([name, value]) =>
+      typeof value === 'number' ? Math.abs(value) < TIMES_FROM : typeof value === 'string' && name in changed,
+    )
+    .map(([, value]) => value)
     .slice(0, 4)
     .join(' · ')

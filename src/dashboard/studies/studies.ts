@@ -30,6 +30,8 @@ interface Result {
   /** The key of the inputs that it is the result of. */
   readonly key: string
   readonly title: string
+  /** Of its inputs, by title; missing where it could not run. */
+  readonly values?: Readonly<Record<string, unknown>>
   readonly market: Market
   readonly tracks: readonly Track[]
   readonly problem: string | null
@@ -41,6 +43,8 @@ interface Result {
 export interface Layer {
   readonly study: Study
   readonly title: string
+  /** Of the inputs that it ran with, by title. */
+  readonly values: Readonly<Record<string, unknown>>
   /** null = it is hidden, has not run yet, or failed. */
   readonly marks: RunMarks | null
   /** The name of the pane that it was put into; null = its plots are where the script has them. */
@@ -91,6 +95,7 @@ class Layers {
     return {
       study,
       title: result?.title || study.shortName,
+      values: result?.values ?? {},
       marks: here && result.problem === null ? this.#marks.of(place, study, result, chart.bars) : null,
       pane: null,
       problem: result?.problem ?? null,
@@ -268,7 +273,8 @@ class StudyRuns {
         signal: abort.signal,
       })
       const { shorttitle, title } = result.report.script
-      done({ title: shorttitle || title || shortName, tracks: result.tracks, problem: null })
+      const { inputs: values } = result.report
+      done({ title: shorttitle || title || shortName, values, tracks: result.tracks, problem: null })
     } catch (error) {
       if (abort.signal.aborted) return
       const problem = error instanceof Error ? error.message : String(error)
