@@ -1,6 +1,7 @@
 // `chartroom bars`: lists the cached series, imports and exports them.
 
 import { users } from '../people/accounts/accounts.ts'
+import { forgetChart } from '../people/charts/imported-charts.ts'
 import { saidOf } from '../people/feeds/said.ts'
 import { ToldFeeds } from '../people/feeds/told-feeds.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
@@ -261,8 +262,9 @@ async function listFeeds(context: CommandContext): Promise<number> {
 async function removeBars(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, SERIES_FLAGS)
   const key = keyOf(flags)
-  return withData(context, flags, async ({ bars }) => {
+  return withData(context, flags, async ({ bars, kv }) => {
     const removed = await bars.remove(key)
+    await forgetChart(kv, key)
     if (removed) context.print(`${seriesName(key)} is removed.`)
     else context.warn(`There are no bars of ${seriesName(key)}.`)
     return removed ? 0 : 1

@@ -15,7 +15,13 @@ import { barsSeenBy, mayBeMade, type SeenBars } from '../market/seen-bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type BarWriter } from '../market/sharing.ts'
 import { mayChangeShared } from '../people/accounts/users.ts'
-import { ChartTap, forgetChart, importedChart, keepChart } from '../people/charts/imported-charts.ts'
+import {
+  ChartTap,
+  forgetChart,
+  importedChart,
+  keepChart,
+  moveChart,
+} from '../people/charts/imported-charts.ts'
 import type { BarRow } from '../market/providers/provider.ts'
 import type {
   BarColumns,
@@ -122,6 +128,7 @@ export const BAR_ROUTES: Routes = {
   'POST /api/platform/bars/share': async ({ deps, caller, body }) => {
     const key = seriesKey(body.exchange, body.symbol, requireInterval(body.interval))
     const series = await shareSeries(deps.bars, writerOf(caller), key, body.userId)
+    await moveChart(deps.kv, { ...key, owner: body.userId }, key)
     deps.log('info', 'a series was shared', { by: caller.user.id, from: body.userId, ...key })
     return { series: { ...key, ...seriesWire(series) } }
   },

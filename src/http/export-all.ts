@@ -9,7 +9,8 @@ import { users } from '../people/accounts/accounts.ts'
 import { mayChangeShared } from '../people/accounts/users.ts'
 import { knowsSides } from '../market/bars.ts'
 import { barWindows } from '../market/files/export-bars.ts'
-import { barsSeenBy } from '../market/seen-bars.ts'
+import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
+import { importedChart } from '../people/charts/imported-charts.ts'
 import type { Bookmark, Cursor } from '../work/replay/places.ts'
 import { collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
@@ -143,5 +144,7 @@ async function* barLines({ bars, kv }: ApiDeps, userId: string): AsyncGenerator<
       const sides = bought && knowsSides(window) ? { bought: [...bought] } : {}
       yield { kind: 'bars', id: JSON.stringify(series), item: { ...series, columns, ...sides } }
     }
+    const chart = await importedChart(kv, [seriesOf(series, owner)], true)
+    if (chart) yield { kind: 'chart', id: JSON.stringify(series), item: { ...series, ...chart } }
   }
 }

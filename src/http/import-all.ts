@@ -12,7 +12,9 @@ import { PROBLEM_CODES, type ProblemCode } from '../lib/problem-codes.ts'
 import { encodeKey } from '../store/key.ts'
 import type { Key, KeyPart } from '../store/kv.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
+import { plotNames } from '../market/files/chart-export.ts'
 import { seriesOf } from '../market/seen-bars.ts'
+import { CHART_BYTES, keepChart } from '../people/charts/imported-charts.ts'
 import { transact } from '../store/transaction.ts'
 import { DRAWINGS } from '../wire/drawing.ts'
 import { CHANNELS } from '../wire/channel.ts'
@@ -136,6 +138,8 @@ class Taking {
         return this.#takeBookmark(item)
       case 'bars':
         return this.#takeBars(item)
+      case 'chart':
+        return this.#takeChart(item)
       case 'trials':
         return this.#takeTrials(item)
       case 'hold-out':
@@ -261,11 +265,29 @@ class Taking {
   }
 
   async #hasSeries(key: SeriesKey): Promise<boolean> {
-    const { bars, kv, userId } = this.#deps
+    return (await this.#deps.bars.store.info(await this.#placeOf(key))) !== null
+  }
+
+  /** Where an import of this user puts a series. */
+  async #placeOf(key: SeriesKey): Promise<SeriesKey> {
+    const { kv, userId } = this.#deps
     const user = await users(kv).get(userId)
-    // Where an import of this user would put them.
-    const owner = user !== null && mayChangeShared(user) ? '' : userId
-    return (await bars.store.info(seriesOf(key, owner))) !== null
+    return seriesOf(key, user !== null && mayChangeShared(user) ? '' : userId)
+  }
+
+  /** The chart that a series was imported from. It stands behind the bars, and comes with them or not at all. */
+  async #takeChart({ exchange, symbol, interval, fileName, text }: Item): Promise<boolean> {
+    const { kv, clock } = this.#deps
+    if (this.#series.get(JSON.stringify([exchange, symbol, interval])) !== true) return false
+    const plots = typeof text === 'string' && text.length <= CHART_BYTES ? plotNames(text) : []
+    if (plots.length === 0) throw invalidField('/text', 'invalid', 'expected a chart with plots')
+    await keepChart(kv, await this.#placeOf({ exchange, symbol, interval } as SeriesKey), {
+      fileName: typeof fileName === 'string' ? fileName.slice(0, 400) : '',
+      plots,
+      importedAt: clock.now(),
+      text: text as string,
+    })
+    return true
   }
 
   async #takePart(of: string, key: unknown, value: unknown): Promise<void> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, statSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/people/accounts/accounts.ts'
+import { importedChart, keepChart } from '../../src/people/charts/imported-charts.ts'
 import { ToldFeeds } from '../../src/people/feeds/told-feeds.ts'
 import { runs, type Run } from '../../src/work/runs/records.ts'
 import { libraryFor } from '../../src/people/scripts/scripts.ts'
@@ -113,10 +114,17 @@ describe('bars', () => {
     expect(out).toContain('A stream of Binance since 2026-11-20 00:00 UTC. 3 bars mended by a request.')
   })
 
-  test('removing', async () => {
+  test('removing takes the chart away that they were imported from', async () => {
     const data = temporaryFolder()
     await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
+    const series = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
+    const kept = await openKept(data)
+    await keepChart(kept, series, { fileName: '', plots: ['RSI'], importedAt: 1, text: 'time,RSI' })
+    await kept.close()
     expect((await chartroom(data, 'bars', 'remove', ...SERIES)).out).toBe('BINANCE:BTCUSDT 1m is removed.')
+    const left = await openKept(data)
+    expect(await importedChart(left, [series], false)).toBe(null)
+    await left.close()
     expect((await chartroom(data, 'bars', 'remove', ...SERIES)).code).toBe(1)
   })
 })

@@ -100,6 +100,23 @@ describe('a series that a member imports', () => {
     await importBars(member, 5)
     expect([codeOf(await share(owner)), await count(owner)]).toEqual(['already_exists', 20])
   })
+
+  test('takes the chart along from which it was imported', async () => {
+    const { owner, member, call, idOf } = await town()
+    const of = 'exchange=E&symbol=S&interval=1h'
+    const plots = async (headers: Record<string, string>) =>
+      (await call('GET', `/api/platform/bars/chart?${of}`, { headers })).json.chart?.plots
+    await call('POST', `/api/platform/bars/import?${of}`, {
+      headers: { ...member, 'content-type': 'text/csv' },
+      body: 'time,open,high,low,close,RSI\n1704067200,1,1,1,1,5',
+    })
+    expect([await plots(member), await plots(owner)]).toEqual([['RSI'], undefined])
+    const body = { exchange: 'E', symbol: 'S', interval: '1h', userId: await idOf(member) }
+    await call('POST', '/api/platform/bars/share', { headers: owner, body })
+    expect([await plots(member), await plots(owner)]).toEqual([['RSI'], ['RSI']])
+    await call('DELETE', `/api/platform/bars?${of}`, { headers: owner })
+    expect([await plots(member), await plots(owner)]).toEqual([undefined, undefined])
+  })
 })
 
 test('an upload whose token is revoked on the way stores nothing', async () => {

@@ -197,6 +197,28 @@ describe('everything that a user owns', () => {
     expect((await bars(other)).bars.time.length).toBe(70)
   })
 
+  test('has the chart that bars were imported from, and one that is none is refused', async () => {
+    const site = await signedIn(testServer(unlimited))
+    const of = 'exchange=E&symbol=CHART&interval=1d'
+    const text = 'time,open,high,low,close,Средняя\n1704067200,1,1,1,1,5\n'
+    const sent = { method: 'POST', headers: { ...site.headers, 'content-type': 'text/csv' }, body: text }
+    await site.app.handle(new Request(`http://localhost/api/platform/bars/import?${of}&fileName=a.csv`, sent))
+    const other = await signedIn(testServer(unlimited), 'new@example.com')
+    const file = await site.file('?bars=yes')
+    const kept = async () => (await other.call('GET', `/bars/chart?${of}&text=true`)).chart
+    const lines = gunzipSync(file).toString().trimEnd().split('\n')
+    const wrong = lines.map((line) => JSON.parse(line.replace(',Средняя', '')))
+    expect((await other.bring(packed(wrong))).json).toMatchObject({
+      imported: { bars: 1 },
+      refused: [{ kind: 'chart', name: 'CHART', message: expect.stringContaining('a chart with plots') }],
+    })
+    expect(await kept()).toBe(null)
+    await other.call('DELETE', `/bars?${of}`)
+    expect((await other.bring(file)).json.imported).toMatchObject({ bars: 1, chart: 1 })
+    expect(await kept()).toMatchObject({ fileName: 'a.csv', plots: ['Средняя'], text })
+    expect((await other.bring(file)).json.present).toMatchObject({ bars: 1, chart: 1 })
+  })
+
   test('as an earlier version exported it, has an alert that goes on as of its own time', async () => {
     const site = await signedIn(testServer(unlimited, { engine: 'real' }))
     await testBars(site)

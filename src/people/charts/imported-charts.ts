@@ -13,7 +13,7 @@ export interface ImportedChart {
 }
 
 /** TradingView writes at most 40,000 bars: with forty plots that is less. A longer file is not a chart. */
-const CHART_BYTES = 16 << 20
+export const CHART_BYTES = 16 << 20
 /** The header of a chart with a hundred plots has 4,000 letters. */
 const HEADER_BYTES = 1 << 16
 
@@ -76,6 +76,14 @@ export async function keepChart(
 
 export async function forgetChart(kv: Kv, series: SeriesKey): Promise<void> {
   await kv.commit({ deletes: [keyOf(series, 'facts'), keyOf(series, 'text')], essential: true })
+}
+
+/** It goes along with a series that another has from now on. */
+export async function moveChart(kv: Kv, from: SeriesKey, to: SeriesKey): Promise<void> {
+  const chart = await importedChart(kv, [from], true)
+  if (chart?.text == null) return
+  await keepChart(kv, to, { ...chart, text: chart.text })
+  await forgetChart(kv, from)
 }
 
 /** The one that was imported into the first of these series that has any; its text only if it is wanted. */
