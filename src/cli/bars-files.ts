@@ -3,10 +3,12 @@
 
 import { createReadStream, type Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { Problem } from '../lib/problem.ts'
 import { DUPLICATES } from '../market/bar-stage.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { BAR_FIELDS } from '../market/bars.ts'
+import { plotNames } from '../market/files/chart-export.ts'
 import { marketTold } from '../market/files/file-market.ts'
 import type { FileFormat } from '../market/files/file-format.ts'
 import { readingText } from '../market/files/reading-text.ts'
@@ -20,6 +22,7 @@ import {
   type ReadHints,
   type StageBars,
 } from '../market/import.ts'
+import { CHART_BYTES, keepChart } from '../people/charts/imported-charts.ts'
 import { type CommandContext, parseArguments, UsageError } from './command.ts'
 import { DATA_FLAGS, withData } from './data.ts'
 import { tickerOf } from './script-bars.ts'
@@ -89,7 +92,7 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
     },
     stage: ((_, reading, open) => stageNamed(files.map(opened), reading, open)) satisfies StageBars,
   }
-  return withData(context, flags, async ({ bars }) => {
+  return withData(context, flags, async ({ bars, kv }) => {
     if (flags['dry-run'] === true) {
       const read = await inspectBars(bars, key, [], options).finally(() => context.progress?.(null))
       for (const line of [...readLines(read), ...sampleLines(read)]) context.print(line)
@@ -105,8 +108,21 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
     )
     for (const line of importLines(key, result)) context.print(line)
     for (const { message } of result.warnings) context.warn(`warning: ${message}`)
+    const chart = await chartIn(files)
+    if (chart) {
+      await keepChart(kv, key, { ...chart, importedAt: context.clock.now() })
+      context.print(`Its plots are kept with them: ${chart.plots.join(', ')}.`)
+    }
     return 0
   })
+}
+
+/** The chart of TradingView's that was imported, if that is what it was. */
+async function chartIn([file, ...more]: readonly DiskFile[]) {
+  if (!file || more.length > 0 || file.path === '-' || file.size > CHART_BYTES) return null
+  const text = await Bun.file(file.path).text()
+  const plots = plotNames(text)
+  return plots.length === 0 ? null : { fileName: basename(file.path), plots, text }
 }
 
 function formatOf(text: string | undefined): FileFormat | undefined {

@@ -27,7 +27,7 @@ export const TRANSFERS = {
     access: 'session scripts:read ideas:read',
     summary: 'Everything you own as one file',
     description:
-      'Lines of JSON, compressed with gzip: scripts with their revisions, backtests, sweeps, portfolios, scans and forward runs with their results, ideas, watchlists, alerts, channels, webhooks, inboxes, drawings, layouts, cursors and bookmarks, what the ledger of trials has counted, and which results were judged on bars held out; with `bars=yes` also the bars that you imported for yourself, of the owner and admins those that everybody has. Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in it, nor are logs of what was sent, work that is still under way, and what a browser keeps for itself. A token needs every scope that ends with `:read`.',
+      'Lines of JSON, compressed with gzip: scripts with their revisions, backtests, sweeps, portfolios, scans and forward runs with their results, ideas, watchlists, alerts, channels, webhooks, inboxes, drawings, layouts, cursors and bookmarks, what the ledger of trials has counted, and which results were judged on bars held out; with `bars=yes` also the bars that you imported for yourself with charts they came from, of the owner and admins those that everybody has. Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in it, nor are logs of what was sent, work that is still under way, and what a browser keeps for itself. A token needs every scope that ends with `:read`.',
     query: Type.Object({ bars: Type.Optional(oneOf(['yes', 'no'])) }),
   },
   'POST /api/platform/import': {

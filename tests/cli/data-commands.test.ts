@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, statSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/people/accounts/accounts.ts'
-import { importedChart, keepChart } from '../../src/people/charts/imported-charts.ts'
+import { importedChart } from '../../src/people/charts/imported-charts.ts'
 import { ToldFeeds } from '../../src/people/feeds/told-feeds.ts'
 import { runs, type Run } from '../../src/work/runs/records.ts'
 import { libraryFor } from '../../src/people/scripts/scripts.ts'
@@ -114,17 +114,21 @@ describe('bars', () => {
     expect(out).toContain('A stream of Binance since 2026-11-20 00:00 UTC. 3 bars mended by a request.')
   })
 
-  test('removing takes the chart away that they were imported from', async () => {
+  test('plots of a chart are kept with its bars, and go with them', async () => {
     const data = temporaryFolder()
-    await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
+    const chart = CSV.replaceAll('volume', 'Скользящая')
+    const { out } = await chartroom(data, 'bars', 'import', csvFile(chart), ...SERIES)
+    expect(out).toEndWith('Its plots are kept with them: Скользящая.')
     const series = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1m' }
-    const kept = await openKept(data)
-    await keepChart(kept, series, { fileName: '', plots: ['RSI'], importedAt: 1, text: 'time,RSI' })
-    await kept.close()
+    const kept = async () => {
+      const kv = await openKept(data)
+      const found = await importedChart(kv, [series], true)
+      await kv.close()
+      return found
+    }
+    expect(await kept()).toMatchObject({ fileName: 'bars.csv', plots: ['Скользящая'], text: chart })
     expect((await chartroom(data, 'bars', 'remove', ...SERIES)).out).toBe('BINANCE:BTCUSDT 1m is removed.')
-    const left = await openKept(data)
-    expect(await importedChart(left, [series], false)).toBe(null)
-    await left.close()
+    expect(await kept()).toBe(null)
     expect((await chartroom(data, 'bars', 'remove', ...SERIES)).code).toBe(1)
   })
 })
