@@ -13,8 +13,9 @@
 // of each kind runs over PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of
 // its own.
 //
-// `--long` runs everything, with all rounds of random tests (`tests/long.ts`): over stores that answer at once, and then what
-// stores anything over late ones, and over PostgreSQL, where also the servers and commands that suites start are on it.
+// `--long` runs everything over stores that answer at once, with all rounds of random tests (`tests/long.ts`), and then what
+// stores anything, with the rounds of a short run, over late stores and over PostgreSQL, where also the servers and commands
+// that suites start are on it.
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -208,8 +209,7 @@ async function runWhole(): Promise<readonly Outcome[]> {
   const late = { STORE_SEED: process.env['STORE_SEED'] ?? SEED }
   const outcomes: Outcome[] = []
   if (isLong) {
-    process.env['TEST_LONG'] = '1'
-    outcomes.push(await run(all, { [ANSWERED]: answered }))
+    outcomes.push(await run(all, { [ANSWERED]: answered, TEST_LONG: '1' }))
     console.log('\nOnce more over late stores')
     outcomes.push(await run(reaching(all, STORES.slice(0, 1)), late))
     console.log('\nAnd over PostgreSQL')
