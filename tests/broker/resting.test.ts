@@ -79,6 +79,21 @@ if bar_index == 4
   )
 })
 
+test('an add that pyramiding refuses rests until the next bar', () => {
+  check(
+    `if bar_index == 0
+    strategy.entry("L", strategy.long)
+if bar_index < 5
+    if bar_index % 2 == 0
+        strategy.entry("A", strategy.long, stop=200 + bar_index)
+    else
+        strategy.entry("B", strategy.long, 2, limit=50 + bar_index)
+else
+    strategy.entry("A", strategy.long, stop=200, limit=210)`,
+    '0-1 A stop 1 @ 200\n1-2 B limit 2 @ 51\n2-3 A stop 1 @ 202\n3-4 B limit 2 @ 53\n4-5 A stop 1 @ 204\n5-6 A stop 1 @ 200\n6--1 A stop 1 @ 200',
+  )
+})
+
 test('a run taken up from a snapshot notes the same', () => {
   const asked = request(`if bar_index == 0
     strategy.entry("L", strategy.long)

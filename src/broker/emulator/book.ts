@@ -101,6 +101,15 @@ export class Book {
     return true
   }
 
+  /** Removes the only one that waits. It is good until the next one is placed. */
+  dropOnly(): Order {
+    const order = this.orders.pop()!
+    this.spare = order
+    this.changed = false
+    this.active = false
+    return order
+  }
+
   addLeg(leg: Leg): void {
     this.legs.push(leg)
     this.changed = true

@@ -151,6 +151,11 @@ export class BrokerEmulator implements Broker {
     const calm = !this.book.active && this.watch.isSafe(bar)
     // Nothing waits and nothing did. That is true of most bars of most runs, where noting cost 4 ns of 17.
     if (calm && (this.notes === null || this.notes.isEmpty)) return
+    if ((this.notes === null || this.notes.isEmpty) && this.walk.onlyRefuses(bar)) {
+      const order = this.book.dropOnly()
+      this.notes?.refused(order, bar)
+      return
+    }
     // What the script left as it was has been noted already.
     if (this.book.changed) this.notes?.before(bar)
     this.book.changed = false

@@ -96,6 +96,7 @@ export class RestingNotes {
   private over = noneOver()
   private waiting: NotedOrder[] = []
   private readonly spare: NotedOrder[] = []
+  private readonly once: NotedOrder = { label: 0, units: 0, ticks: 0, from: 0, seen: 0 }
   private notes = 0
   private lastId: string | null = null
   private lastNumber = 0
@@ -125,6 +126,18 @@ export class RestingNotes {
 
   /** Like `after`, for a bar that changed nothing. */
   same(bar: number): void {
+    this.last = bar
+  }
+
+  /** Instead of both, for an order that nothing rested beside, and that was refused before the bar ended. */
+  refused(order: Order, bar: number): void {
+    const isStop = awaitsStop(order)
+    const { once } = this
+    once.label = 3 * this.numberOf(order.id) + (isStop ? STOP : LIMIT)
+    once.units = order.direction * order.units
+    once.ticks = isStop ? order.stop : order.limit
+    once.from = bar - 1
+    if (this.over.count < KEPT_MAX) this.end(once, bar)
     this.last = bar
   }
 
@@ -162,9 +175,7 @@ export class RestingNotes {
     this.notes++
     for (const order of orders) {
       const { id, direction, units, levels } = order
-      // A stop-limit order first waits for its stop.
-      if ((levels & HAS_STOP) !== 0 && !order.triggered)
-        this.see(id, STOP, direction * units, order.stop, bar)
+      if (awaitsStop(order)) this.see(id, STOP, direction * units, order.stop, bar)
       else if ((levels & HAS_LIMIT) !== 0) this.see(id, LIMIT, direction * units, order.limit, bar)
     }
     for (const leg of legs) {
@@ -284,6 +295,11 @@ function unitsRow({ units }: Over, wanted: number): number {
   const oldest = Math.max(0, units.length - LOOKED_AT)
   for (let row = units.length - 1; row >= oldest; row--) if (units[row] === wanted) return row
   return units.push(wanted) - 1
+}
+
+/** A stop-limit order first waits for its stop. */
+function awaitsStop({ levels, triggered }: Order): boolean {
+  return (levels & HAS_STOP) !== 0 && !triggered
 }
 
 function someRest(orders: readonly Order[]): boolean {

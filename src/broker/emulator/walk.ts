@@ -52,6 +52,20 @@ export class Walk {
     this.finerStarts = finer && finerRanges(account.bars, finer)
   }
 
+  /**
+   * Whether all that the bar does is to refuse the only order that waits (C3), as when a script that holds a position asks on
+   * every bar for more: to walk and to note each like any other took a quarter of such a run.
+   */
+  onlyRefuses(bar: number): boolean {
+    const { account, watch } = this
+    const { orders, legs } = this.book
+    if (orders.length !== 1 || legs.length > 0 || watch.looksAlways || this.finer !== null) return false
+    if (isMarket(orders[0]!) || !this.floor.refuses(orders[0]!) || !this.neverCalls(bar)) return false
+    account.walking = false
+    account.point = 4
+    return true
+  }
+
   /** Answers whether it had to walk: false = the book is unchanged, and nothing traded. */
   onBar(bar: number, rerun: () => void): boolean {
     const { account, book, floor } = this
@@ -191,15 +205,9 @@ export class Walk {
     const { account, book, watch } = this
     const { bars, mintick } = account
     const { orders, legs } = book
-    const open = bars.open[bar]!
-    const close = bars.close[bar]!
-    const highest = Math.max(bars.high[bar]!, open, close)
-    const lowest = Math.min(bars.low[bar]!, open, close)
-    // A tick more than rounding can move them, so that most bars on which nothing waits need no rounding.
-    const nothingWaits = orders.length === 0 && legs.length === 0
-    if (nothingWaits && watch.isSafeBetween(lowest - mintick, highest + mintick)) return true
-    const high = tickOf(highest, mintick)
-    const low = tickOf(lowest, mintick)
+    if (orders.length === 0 && legs.length === 0 && this.neverCalls(bar)) return true
+    const high = tickOf(highestOf(bars, bar), mintick)
+    const low = tickOf(lowestOf(bars, bar), mintick)
     if (!watch.isSafeBetween(low * mintick, high * mintick)) return false
     for (let i = 0; i < orders.length; i++) {
       const order = orders[i]!
@@ -213,6 +221,12 @@ export class Walk {
       if (leg.trail !== null && !leavesTrail(leg.trail, low, high, side)) return false
     }
     return true
+  }
+
+  /** Whether no price calls the position, not even a tick beyond the extremes, which is more than rounding can move them. */
+  private neverCalls(bar: number): boolean {
+    const { bars, mintick } = this.account
+    return this.watch.isSafeBetween(lowestOf(bars, bar) - mintick, highestOf(bars, bar) + mintick)
   }
 
   /** Nothing is left to fill, call or watch, so the rest of the path need not be walked. */
@@ -497,6 +511,14 @@ function gapOrder(a: Order, b: Order): number {
 function gapRank(order: Order): number {
   const rank = order.direction === 1 ? 0 : 1
   return (order.levels & HAS_STOP) === 0 ? 2 + rank : rank
+}
+
+function highestOf({ open, high, close }: Bars, bar: number): number {
+  return Math.max(high[bar]!, open[bar]!, close[bar]!)
+}
+
+function lowestOf({ open, low, close }: Bars, bar: number): number {
+  return Math.min(low[bar]!, open[bar]!, close[bar]!)
 }
 
 /** Whether an order of this direction could trigger or fill at a price between the two, or beyond them. */
