@@ -876,6 +876,8 @@ if bar_index % (days * 6) == 9
       await dialog.getByRole('button', { name: 'Share' }).click()
       // The server of the journeys has an address that only its own machine reaches.
       await page.getByText('This link works on this machine only').waitFor()
+      // Enter copies the link, and does not follow it.
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Copy the link')
       const link = (await dialog.locator('a code').textContent()) ?? ''
       // The address names a run as long as it is the one that is shown.
       await page.keyboard.press('Escape')

@@ -157,9 +157,16 @@ describe.skipIf(noBrowser)('places', () => {
     const tools = await page.context().newCDPSession(page)
     await tools.send('Emulation.setTouchEmulationEnabled', { enabled: true })
     await page.goto(site.url)
+    // Its line has gone to the legend of its own pane.
+    await page.getByRole('button', { name: 'RSI 21 · 70 · 30' }).waitFor()
     const hide = page.getByRole('button', { name: 'Hide RSI' })
-    await hide.waitFor()
     expect(await hide.evaluate((one) => getComputedStyle(one.parentElement!).opacity)).toBe('1')
+    const widths = await hide.evaluate((one) =>
+      [...one.parentElement!.querySelectorAll('svg')].map((icon) => icon.getBoundingClientRect().width),
+    )
+    expect(new Set(widths).size).toBe(1)
+    const bar = page.locator('#bar-slot')
+    expect(await bar.evaluate((one) => getComputedStyle(one).maskImage)).toContain('linear-gradient')
     await page.request.post(`${site.url}/api/platform/bars/import?exchange=MINE&symbol=OWN&interval=1d`, {
       headers: { 'content-type': 'text/csv' },
       data: 'time,open,high,low,close,volume\n1700000000,10,12,9,11,5\n',

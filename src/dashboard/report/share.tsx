@@ -56,7 +56,7 @@ export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClo
         title="Shared"
         onClose={onClose}
         footer={
-          <Button variant="primary" icon="copy" onClick={() => copyText(link, 'Link copied')}>
+          <Button data-autofocus variant="primary" icon="copy" onClick={() => copyText(link, 'Link copied')}>
             Copy the link
           </Button>
         }
