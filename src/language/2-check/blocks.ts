@@ -58,7 +58,7 @@ function lastStatement(here: Place, node: tree.Statement, use: Use): Expr | null
 }
 
 export function ifExpression(here: Place, node: tree.If, use: Use): Expr {
-  const test = condition(here, value(here, node.test), node.test)
+  const test = condition(here, value(here, node.test), node.test, 'CE10101')
   const branch = branched(here, test.qualifier)
   const consequent = block(branch, node.consequent, use)
   const alternate = node.alternate === null ? null : block(branch, node.alternate, use)
@@ -110,7 +110,7 @@ export function switchExpression(here: Place, node: tree.Switch, use: Use): Expr
 
 function caseTest(here: Place, subject: Expr | null, node: tree.Expression): Expr {
   const test = value(here, node)
-  if (subject === null) return condition(here, test, node)
+  if (subject === null) return condition(here, test, node, 'CE10101')
   const type = unify(here, subject.type, test.type)
   if (type !== null) return coerce(test, type)
   here.check.report(here, node, messages.operandTypes('==', describe(subject), describe(test)))

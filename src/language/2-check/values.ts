@@ -40,12 +40,12 @@ export function variableExpr(variable: Variable, node: Range): Expr {
 }
 
 /** As the test of an if, a loop, a ternary, or an operand of and/or/not. */
-export function condition(here: Place, expr: Expr, node: Range): Expr {
+export function condition(here: Place, expr: Expr, node: Range, code: 'CE10101' | null = null): Expr {
   if (expr.type.kind !== 'void' && fits(here, expr.type, BOOL)) return coerce(expr, BOOL)
   here.check.report(
     here,
     node,
-    expr.type.kind === 'na' ? messages.naBool() : messages.notABool(describe(expr), here.unit.version),
+    expr.type.kind === 'na' ? messages.naBool() : messages.notABool(describe(expr), here.unit.version, code),
   )
   return { ...errorExpr(node), type: BOOL }
 }

@@ -155,10 +155,11 @@ export const operandTypes = (operator: string, left: string, right: string): Mes
   error('operand-types', `\`${operator}\` cannot work on ${left} and ${right}.`)
 export const operandType = (operator: string, found: string): Message =>
   error('operand-type', `\`${operator}\` cannot work on ${found}.`)
-export const notABool = (found: string, version: number): Message =>
+/** `code`: TradingView's, where it is known. */
+export const notABool = (found: string, version: number, code: 'CE10101' | null): Message =>
   error(
     'not-a-bool',
-    `Expected a bool as the condition, found ${found}.`,
+    `Expected a bool as the condition, found ${found}${code === null ? '' : ` (${code})`}.`,
     version === 6 && (found.endsWith('int') || found.endsWith('float'))
       ? 'Numbers are no conditions since v6: compare the number, or write `bool(…)`.'
       : null,
