@@ -20,6 +20,8 @@ export interface TradeView {
   readonly size: number
   readonly profit: number
   readonly profitPercent: number
+  /** Of what it was entered for, the fee of the entry too. */
+  readonly profitPercentOfCost: number
   readonly commission: number
   readonly maxRunup: number
   readonly maxRunupPercent: number

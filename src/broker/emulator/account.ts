@@ -10,7 +10,7 @@ import type { DevelopingBars } from '../developing.ts'
 import { EquityWalk } from '../equity.ts'
 import { rowsOf } from './ledger.ts'
 import { exceeds } from './margin.ts'
-import { UNIT, contracts, tickAbove, tickBelow, unitsOf } from './numbers.ts'
+import { UNIT, contracts, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
 import type { Direction, PathPoint } from './orders.ts'
 import { Position } from './position.ts'
 import type { Pot, PotMember } from './pot.ts'
@@ -252,12 +252,20 @@ export class Account implements BrokerAccount, PotMember {
   convertToSymbol(value: number): number {
     return value / this.rate()
   }
+  /** F15: for the tick nearest to the price. */
   defaultEntryQty(price: number): number {
     const budget = budgetOf(this.settings, this.equityAt(this.nowPrice()))
     return contracts(
       Number.isNaN(budget)
         ? unitsOf(this.settings.defaultQtyValue, this.lot)
-        : unitsFor(this.settings, budget, price, this.pointValue, this.rate(), this.lot),
+        : unitsFor(
+            this.settings,
+            budget,
+            tickOf(price, this.mintick) * this.mintick,
+            this.pointValue,
+            this.rate(),
+            this.lot,
+          ),
     )
   }
 

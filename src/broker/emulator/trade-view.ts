@@ -162,6 +162,9 @@ export class TradeCursor implements TradeView {
   get profitPercent(): number {
     return (this.profit / this.value) * 100
   }
+  get profitPercentOfCost(): number {
+    return (this.profit / (this.value + this.entryFee)) * 100
+  }
   get commission(): number {
     return this.entryFee + (this.exit < 0 ? 0 : this.account.position.closed.exitFee[this.row]!)
   }

@@ -123,7 +123,7 @@ export function symbolOf(facts: SymbolFacts): SymbolInfo {
     minMove,
     pointValue: facts.pointvalue ?? 1,
     minQuantity: facts.mincontract ?? 1,
-    timezone: facts.timezone ?? 'UTC',
+    timezone: facts.timezone ?? 'Etc/UTC',
     session: /1700|17:00/.test(session) && /Sun/.test(session) ? '1700-1700:23456' : session,
     volumeType: facts.volumetype ?? 'base',
   }

@@ -333,13 +333,14 @@ function percent(part: number, whole: number): number {
   return (part / whole) * 100
 }
 
+/** F14: of what each trade cost. */
 function averagePercent(account: BrokerAccount, counts: (trade: TradeView) => boolean): number {
   let total = 0
   let found = 0
   for (let i = account.closedTradesFirstIndex; i < account.closedTradeCount; i++) {
     const trade = account.closedTrade(i)
     if (trade === null || !counts(trade)) continue
-    total += trade.profitPercent
+    total += trade.profitPercentOfCost
     found++
   }
   return found === 0 ? NAN : total / found
