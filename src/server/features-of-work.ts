@@ -25,7 +25,9 @@ import type { Telling } from './telling.ts'
 /** The kinds of work that is stored before it begins: resumed at the start, stopped at the end, heard of from other servers. */
 export const STORED_KINDS = ['sweeps', 'scans', 'portfolios'] as const
 
+/** How often a server looks for batches of others: where it could not take one, and where it would have heard of one. */
 const HELP_MS = 1000
+const HELP_IDLE_MS = 15_000
 
 export function workOf(
   deps: Wiring,
@@ -87,10 +89,7 @@ export function workOf(
 }
 
 function helpingOf(deps: Wiring, sweeps: Sweeps): Loop {
-  const step = async () => {
-    await sweeps.help(loop.wake)
-    return HELP_MS
-  }
+  const step = async () => ((await sweeps.help(loop.wake)) ? HELP_MS : HELP_IDLE_MS)
   const loop: Loop = createLoop(deps, 'doing batches of other servers', step, { mostMs: HELP_MS })
   return loop
 }

@@ -11,8 +11,8 @@ import type { ServerStore } from './server-store.ts'
 import type { World } from './world.ts'
 
 const SWEEP_MS = 3600_000
-/** How often a server looks for backtests that it could take up: usually, and while some wait for which it had no worker free. */
-const TAKE_UP_MS = 1000
+/** How often a server looks for backtests that it could take up: as it hears of them, hardly ever, and often while some wait for a worker. */
+const TAKE_UP_MS = 15_000
 const TAKE_UP_BUSY_MS = 100
 
 /** Runs until the signal aborts. */
@@ -52,11 +52,12 @@ async function takeUpRuns(services: Services, signal: AbortSignal): Promise<void
     services,
     'taking up backtests',
     async () => ((await runs.takeUp()) ? TAKE_UP_BUSY_MS : TAKE_UP_MS),
-    { mostMs: TAKE_UP_MS },
+    { mostMs: 1000 },
   )
   features.onRunHeard((_, run) => {
     if (run?.node === null) loop.wake()
   })
+  runs.onLeft(() => loop.wake())
   await loop.run(signal)
 }
 

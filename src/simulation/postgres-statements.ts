@@ -173,7 +173,10 @@ const leftServing: Statement = (tx, [work, node]: readonly [Uint8Array, string])
 
 async function stay(
   tx: Tx,
-  [work, together, ms, version, lag, node, retiring]: readonly [
+  [start, end, quiet, work, together, ms, version, lag, node, retiring]: readonly [
+    Uint8Array,
+    Uint8Array,
+    number,
     Uint8Array,
     string,
     number,
@@ -184,14 +187,17 @@ async function stay(
   ],
 ): Promise<readonly Row[]> {
   const { nodes } = tx.tables
+  // As they were before it.
+  const all = members(tx, [start, end, quiet])
   await tx.lock(`node ${node}`)
   const row = tx.get(nodes, node)
   if (row) tx.put(nodes, node, { ...row, version, lag, seen: tx.now - retiring })
-  return setLease(tx, keyOf(work), tx.now + ms, (lease) => lease.node === together)
+  const kept = await setLease(tx, keyOf(work), tx.now + ms, (lease) => lease.node === together)
+  return all.map((one) => ({ kept: kept.length > 0, ...one }))
 }
 
 function members({ tables, now }: Tx, [start, end, quiet]: readonly [Uint8Array, Uint8Array, number]): Row[] {
-  const free = tables.shards.all().filter(({ holder }) => holder === null).length
+  const free = tables.shards.count(({ holder }) => holder === null)
   return each(tables.leases, keyOf(start), keyOf(end)).map(([key, { node, until }]) => {
     const told = tables.nodes.get(node)
     return {

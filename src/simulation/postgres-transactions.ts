@@ -32,6 +32,12 @@ export class Table<T extends Row> {
     return this.keys(start, end).map((key) => this.#rows.get(key)!)
   }
 
+  count(isMeant: (row: T) => boolean): number {
+    let count = 0
+    for (const row of this.#rows.values()) if (isMeant(row)) count++
+    return count
+  }
+
   #at(key: string): number {
     let [low, high] = [0, this.#sorted.length]
     while (low < high) {

@@ -108,8 +108,12 @@ test('a backtest that nobody waits for is run by whichever server has a free wor
   const post = async (source: string) =>
     (await a.call('POST', '/api/platform/backtests', { headers: later, body: { ...BACKTEST, source } })).json
       .id
+  let left = 0
+  a.services.runs.onLeft(() => left++)
   const long = await post('for ever')
+  expect(left).toBe(0)
   const short = await post('sum')
+  expect(left).toBe(1)
   expect(await runs(kv).get(long)).toMatchObject({ node: 'a', begun: 1 })
   expect(await runs(kv).get(short)).toMatchObject({ state: 'queued', node: null })
   expect(await a.services.runs.takeUp()).toBe(true)

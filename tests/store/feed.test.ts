@@ -6,6 +6,7 @@ import { type FeedChange, ChangeFeed } from '../../src/store/postgres/feed.ts'
 import { barsOfChange, postgresBars } from '../../src/store/postgres/postgres-bars.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { minuteBars } from '../market/bar-store.conformance.ts'
+import { simulatedConnection } from '../simulation/database.ts'
 import { postgresStores, realClock } from './postgres-stores.ts'
 
 const postgres = await postgresStores()
@@ -106,6 +107,35 @@ test('a series that was written, with how many bars, or removed, and the facts o
     inserted: 0,
     updated: 0,
   })
+  await connection.close()
+})
+
+test('a feed that is told looks once a second while nothing is written, and one that is not four times', async () => {
+  const { clock, ...connection } = await simulatedConnection(1)
+  const { reading } = connection
+  let looks = 0
+  const counted = {
+    query: (text: string, values: unknown[]) => (
+      text.startsWith('select f.') && looks++,
+      reading.query(text, values)
+    ),
+  }
+  const feed = new ChangeFeed({ ...connection, reading: counted as never })
+  const stop = new AbortController()
+  const running = feed.run({ clock, log: silentLog }, stop.signal)
+  const perTenSeconds = async () => {
+    await clock.sleep(2000)
+    const before = looks
+    await clock.sleep(10_000)
+    return Math.round((looks - before) / 10)
+  }
+  expect(await perTenSeconds()).toBe(4)
+  await postgresKv(connection).commit(write('told'))
+  expect(await perTenSeconds()).toBe(1)
+  await postgresKv({ ...connection, written() {} }).commit(write('untold'))
+  expect(await perTenSeconds()).toBe(4)
+  stop.abort()
+  await running
   await connection.close()
 })
 

@@ -36,6 +36,8 @@ export interface Closing {
 
 /** The longest pause before notes are read again, since another process may have imported bars. */
 const NAP_MS = 1000
+/** So many rounds go by without, where servers share the work, and therefore hear of each other's bars. */
+const TOLD_NAPS = 15
 const RETRY_MOST_MS = 5000
 /** How many series are asked at the start for their forming bar before others get their turn. */
 const FORMING_STEP = 100
@@ -50,6 +52,8 @@ export class LookQueue {
   readonly #loop
   #begun = false
   #stopped = false
+  /** How many rounds go by before notes are read, unless it is woken. */
+  #roundsToRead = 0
   /** Who waits for a step of any lane to have been made. */
   readonly #waiting: (() => void)[] = []
   /** What went to another server. If the series comes back, it begins again: a look may not go on from what it once read. */
@@ -92,6 +96,7 @@ export class LookQueue {
 
   /** Bars came. */
   wake(): void {
+    this.#roundsToRead = 0
     this.#loop.wake()
   }
 
@@ -111,6 +116,7 @@ export class LookQueue {
   /** Looks once at everything that has notes. */
   async settle(): Promise<void> {
     this.#stopped = false
+    this.#roundsToRead = 0
     await this.#start()
     await this.#whenIdle()
   }
@@ -182,8 +188,8 @@ export class LookQueue {
 
   /** Starts as many looks as may run now. */
   async #start(): Promise<void> {
-    const { notes, stirred, clock } = this.#deps
-    for (const note of await notes()) this.#want(note)
+    const { stirred, clock } = this.#deps
+    await this.#read()
     for (const key of stirred?.() ?? []) this.#wantAnyway(key)
     for (const [name, { key, at }] of this.#closings) {
       if (!this.#isOurs(key)) this.#closings.delete(name)
@@ -195,6 +201,17 @@ export class LookQueue {
     // Failed looks wait for their next attempt, even if their note is listed again.
     for (const job of this.#jobs.values()) for (const lane of this.#lanes) lane.want(job)
     for (const lane of this.#lanes) lane.pump()
+  }
+
+  async #read(): Promise<void> {
+    if (this.#roundsToRead-- > 0) return
+    this.#roundsToRead = this.#shards === ALL_SHARDS ? 0 : TOLD_NAPS
+    try {
+      for (const note of await this.#deps.notes()) this.#want(note)
+    } catch (error) {
+      this.#roundsToRead = 0
+      throw error
+    }
   }
 
   async #findForming(signal: AbortSignal): Promise<void> {

@@ -3,7 +3,8 @@
 // The order is that of the transactions, and a row is read once no transaction before it can still commit: numbers are
 // given before a commit and may become visible in another order, so a reader that went on from the greatest number it
 // has seen would lose rows. NOTIFY says that there may be something to read, and is only ever a hint: rows are looked
-// for four times a second anyhow, also where nothing can be listened to, as behind pgbouncer.
+// for once a second anyhow, and four times where something was just heard of, or rows came that nobody was told of, as where
+// nothing can be listened to behind pgbouncer.
 //
 // Rows are kept until every node that is alive has read them. One that was away for longer is told that it has missed some.
 
@@ -34,6 +35,8 @@ interface ChangeRow {
 }
 
 const POLL_MS = 250
+/** How often while nothing is heard, where what is written can be heard of. */
+const QUIET_POLL_MS = 1000
 const PAGE = 500
 const SEEN_MS = 5000
 /** Rows are not kept any longer for a node that has been silent for this long. */
@@ -52,6 +55,10 @@ export class ChangeFeed {
   #seenAt = -Infinity
   /** When this node had last read everything there was, by the clock of `run`. */
   #caughtUpAt: number | null = null
+  /** When it was last told that there may be something to read. */
+  #toldAt = -Infinity
+  /** Nothing tells it what is written, as far as it knows. */
+  #isDeaf = true
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -88,10 +95,18 @@ export class ChangeFeed {
         this.#seenAt = clock.now()
       }
       const count = await this.read()
-      if (count < PAGE) this.#caughtUpAt = clock.now()
-      return count === PAGE ? 0 : POLL_MS
+      const now = clock.now()
+      if (count < PAGE) this.#caughtUpAt = now
+      // What it was told of may have to wait for a transaction that began before.
+      const isTold = now - this.#toldAt < QUIET_POLL_MS
+      if (count > 0) this.#isDeaf = !isTold
+      if (count === PAGE) return 0
+      return this.#isDeaf || isTold ? POLL_MS : QUIET_POLL_MS
     })
-    const listening = this.#listen(loop.wake)
+    const listening = this.#listen(() => {
+      this.#toldAt = clock.now()
+      loop.wake()
+    })
     await loop.run(signal)
     await (await listening)?.close({ timeout: 0 })
   }

@@ -19,6 +19,7 @@ import { intArray } from './arrays.ts'
 import type { Connection } from './connection.ts'
 import { slotOf } from './group-commit.ts'
 import { LEASE_MS, type Lease, takeLease } from './lease.ts'
+import type { Schema } from './schema.ts'
 import { away } from './silence.ts'
 
 /** How often nodes look after each other. A node that was killed is replaced after a lease and one of these. */
@@ -55,6 +56,20 @@ interface Member {
   readonly isStarting: boolean
   /** It was heard of a moment ago; one that was not may be dead, though its lease has not run out. */
   readonly isLooking: boolean
+}
+
+/** All nodes that nobody has buried, and how many shards were nobody's. */
+interface Looked {
+  readonly members: readonly Member[]
+  readonly free: number
+}
+
+interface MemberRow {
+  readonly work: Uint8Array
+  readonly alive: boolean
+  readonly starting: boolean
+  readonly looking: boolean
+  readonly free: number
 }
 
 export class Fleet implements Shards {
@@ -242,8 +257,7 @@ export class Fleet implements Shards {
 
   /** Buries who is dead, and takes or gives back shards. */
   async look(): Promise<void> {
-    await this.#stay()
-    const { members: all, free } = await this.#all()
+    const { members: all, free } = await this.#stay()
     // Noticed here already, since the lease may be renewed much later.
     if (!all.some(({ name }) => name === this.node)) return this.#lose()
     let isFewer = false
@@ -291,14 +305,18 @@ export class Fleet implements Shards {
       ])
   }
 
-  async #stay(): Promise<void> {
+  /** Says that this node is there, and answers who else is. In one statement, since every node does so twice a second. */
+  async #stay(): Promise<Looked> {
     const { schema, writing } = this.#connection
-    const kept = await writing.query(
-      `with told as (update ${schema}.nodes set version = $4, lag_ms = $5,
-         seen = clock_timestamp() - $7 * interval '1 ms' where node = $6)
-       update ${schema}.leases set until = clock_timestamp() + $3 * interval '1 ms'
-       where work = $1 and node = $2 returning fence`,
+    const rows = await writing.query<MemberRow & { kept: boolean }>(
+      `with told as (update ${schema}.nodes set version = $7, lag_ms = $8,
+         seen = clock_timestamp() - $10 * interval '1 ms' where node = $9
+       ), kept as (update ${schema}.leases set until = clock_timestamp() + $6 * interval '1 ms'
+         where work = $4 and node = $5 returning fence
+       )
+       select exists (select from kept) as kept, ${membersOf(schema)}`,
       [
+        ...this.#whose(),
         SERVING_KEY,
         TOGETHER,
         this.#leaseMs,
@@ -309,34 +327,19 @@ export class Fleet implements Shards {
         this.#isRetiring ? this.#leaseMs : 0,
       ],
     )
-    if (kept.length === 0) this.#lose()
+    if (rows[0]?.kept !== true) this.#lose()
+    return lookedAt(rows)
   }
 
-  /** All nodes that nobody has buried, and how many shards were nobody's. */
-  async #all(): Promise<{ readonly members: readonly Member[]; readonly free: number }> {
+  async #all(): Promise<Looked> {
     const { schema, writing } = this.#connection
+    return lookedAt(await writing.query<MemberRow>(`select ${membersOf(schema)}`, this.#whose()))
+  }
+
+  /** What `membersOf` is given first. */
+  #whose(): unknown[] {
     const { start, end } = prefixRange(NODES)
-    const rows = await writing.query<{
-      work: Uint8Array
-      alive: boolean
-      starting: boolean
-      looking: boolean
-      free: number
-    }>(
-      `select l.work, l.until > clock_timestamp() as alive, n.version is null as starting,
-         coalesce(n.seen > clock_timestamp() - $3 * interval '1 ms', false) as looking,
-         (select count(*)::int from ${schema}.shards s where s.holder is null) as free
-       from ${schema}.leases l left join ${schema}.nodes n on n.node = l.node
-       where l.work >= $1 and l.work < $2`,
-      [start, end, this.#leaseMs * QUIET],
-    )
-    const members = rows.map(({ work, alive, starting, looking }) => ({
-      name: String(decodeKey(work)[2]),
-      isAlive: alive,
-      isStarting: starting,
-      isLooking: looking,
-    }))
-    return { members, free: rows[0]?.free ?? 0 }
+    return [start, end, this.#leaseMs * QUIET]
   }
 
   /**
@@ -410,6 +413,24 @@ export class Fleet implements Shards {
     this.#isSure = giving.size === 0
     if (isMore) for (const listener of this.#gained) listener()
   }
+}
+
+/** Between the keys $1 and $2; $3: for how long one that looks is silent at most. */
+const membersOf = (schema: Schema) =>
+  `l.work, l.until > clock_timestamp() as alive, n.version is null as starting,
+     coalesce(n.seen > clock_timestamp() - $3 * interval '1 ms', false) as looking,
+     (select count(*)::int from ${schema}.shards s where s.holder is null) as free
+   from ${schema}.leases l left join ${schema}.nodes n on n.node = l.node
+   where l.work >= $1 and l.work < $2`
+
+function lookedAt(rows: readonly MemberRow[]): Looked {
+  const members = rows.map(({ work, alive, starting, looking }) => ({
+    name: String(decodeKey(work)[2]),
+    isAlive: alive,
+    isStarting: starting,
+    isLooking: looking,
+  }))
+  return { members, free: rows[0]?.free ?? 0 }
 }
 
 const namesOf = (members: readonly Member[]) => members.map(({ name }) => name).sort()

@@ -9,6 +9,7 @@ import type { Lane } from '../workers/task.ts'
 import { UserQueue } from '../jobs/queue.ts'
 import { KeptJobs } from '../jobs/records.ts'
 import { UserJobs } from '../jobs/user-jobs.ts'
+import { Listeners } from '../../lib/listeners.ts'
 import type { Log } from '../../lib/log.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { Bars } from '../../market/bars.ts'
@@ -84,6 +85,7 @@ export class Runs extends KeptJobs<Run> {
   readonly looks: RunLooks
   readonly #deps: RunDeps
   readonly #plans: RunPlans
+  readonly #left = new Listeners<[]>()
   /** Runs that wait or run here, previews too; those whose caller does not wait are in its queue. */
   readonly #jobs: UserJobs<Run, RunProgress>
 
@@ -193,8 +195,16 @@ export class Runs extends KeptJobs<Run> {
       throw error
     }
     if (isHere) this.#jobs.start(live, () => this.#execute(live, plan, true))
-    else this.#jobs.leave(live)
+    else {
+      this.#jobs.leave(live)
+      this.#left.tell()
+    }
     return { run: plan.run, warnings: plan.warnings }
+  }
+
+  /** `listener` is called when this server has left a run to whichever has a worker free. */
+  onLeft(listener: () => void): void {
+    this.#left.add(listener)
   }
 
   async #goOn(live: LiveRun): Promise<void> {
@@ -334,6 +344,7 @@ export class Runs extends KeptJobs<Run> {
           : { ...run, state: 'failed', finishedAt: clock.now(), error: INTERRUPTED }
       })
     }
+    this.#left.tell()
   }
 
   /** `isKept`: its record is stored already. */

@@ -51,20 +51,23 @@ export class SweepHelp {
     if (helping && (await offersIn(this.#deps.kv).get(id)) === null) helping.abort()
   }
 
-  /** Takes batches that other servers offer while this one has a free worker; `done` is called after each of them. */
-  async help(done: () => void): Promise<void> {
+  /**
+   * Takes batches that other servers offer while this one has a free worker; `done` is called after each of them. Answers
+   * whether it could not do so now: what is offered later is heard of.
+   */
+  async help(done: () => void): Promise<boolean> {
     const { kv, nodes, pool } = this.#deps
-    if (!nodes) return
+    if (!nodes) return false
     const offers = offersIn(kv)
     if (this.#owes) await this.#giveBack(nodes.node)
     const isFree = () =>
       this.#helping.size === 0 ? pool.hasFreeWorker : this.#helping.size < HELPED_MAX && pool.waiting === 0
-    if (!isFree()) return
+    if (!isFree()) return true
     const { items } = await offers.list('open', [], { limit: OFFERS_PAGE, reverse: false })
     if (items.length === 0 && this.#helping.size === 0) this.#materials.clear()
     for (const { id, lender, refusedBy } of items) {
       if (lender === nodes.node || refusedBy.includes(nodes.node)) continue
-      if (!isFree()) return
+      if (!isFree()) return true
       const taken = await offers.update(id, (offer) =>
         offer.node === null && offer.outcome === null ? { ...offer, node: nodes.node } : null,
       )
@@ -76,6 +79,7 @@ export class SweepHelp {
         done()
       })
     }
+    return this.#owes
   }
 
   async #help(offer: Offer, node: string, signal: AbortSignal): Promise<void> {

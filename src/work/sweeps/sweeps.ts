@@ -240,8 +240,8 @@ export class Sweeps extends StoredJobs<Sweep, SweepProgress> {
     await this.#help.heard(id)
   }
 
-  /** Takes batches that other servers offer while this one has a free worker; `done` is called after each of them. */
-  help(done: () => void): Promise<void> {
+  /** See `Helping.help`. */
+  help(done: () => void): Promise<boolean> {
     return this.#help.help(done)
   }
 

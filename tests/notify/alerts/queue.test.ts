@@ -21,7 +21,11 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   /** How often the store cannot be read from now on. */
   const away = { reads: 0 }
   /** What happens while a note is being cleared. */
-  const during = { clearing: async () => {} }
+  const during: { clearing(): Promise<void>; nap(naps: number): void } = {
+    async clearing() {},
+    nap() {},
+  }
+  const read = { times: 0 }
   const shards = {
     ours: true,
     giving: [] as (() => Promise<void>)[],
@@ -36,10 +40,12 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
       now: () => now,
       async sleep() {
         if (++naps > 100_000) throw new Error('naps without end')
+        during.nap(naps)
       },
     },
     log: (level, message) => lines.push(`${level} ${message}`),
     notes: async () => {
+      read.times++
       if (away.reads-- > 0) throw new Error('The database does not answer.')
       return [...notes.values()]
     },
@@ -79,6 +85,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
     steps,
     lines,
     away,
+    read,
     during,
     add: (symbol: string, change?: number) => notes.set(symbol, noteOf(symbol, change)),
     pass: (ms: number) => (now += ms),
@@ -260,6 +267,17 @@ test.each([1, 2, 5])('a store that cannot be read %p times ends no looks', async
     'error looking at alerts fails and is tried again',
     'info looking at alerts works again',
   ])
+})
+
+test('where servers hear of each other’s bars, notes are read when it is woken, and seldom else', async () => {
+  const { looks, during, read } = world()
+  const stop = new AbortController()
+  during.nap = (naps) => {
+    if (naps === 160) looks.wake()
+    if (naps === 161) stop.abort()
+  }
+  await looks.run(stop.signal)
+  expect(read.times).toBe(12)
 })
 
 test('a series goes to another server only when no lane makes a step any more, and a look of before never goes on', async () => {
