@@ -78,6 +78,8 @@ const WRITING_MS = 5000
 const LETTER_MS = 40_000
 /** An alert fires so soon, where nothing is in the way. */
 export const PROMPT_MS = 120_000
+/** After a fault all are back, and have tried again what failed, within this. */
+export const QUIET_MS = 150_000
 /** A store that failed is tried again after a minute at most. */
 const BACKOFF_MS = 75_000
 
@@ -96,6 +98,8 @@ export class History {
   readonly counts = { calls: 0, unanswered: 0, refused: 0, accepted: 0, firings: 0 }
   readonly #timeline: Timeline
   readonly #accepted = new Map<string, Accepted[]>()
+  /** When each letter was last handed over. */
+  readonly #handed = new Map<string, number>()
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline
@@ -110,8 +114,7 @@ export class History {
   accepted(receiver: string, id: string, life: Life, what: string, isAnswered: boolean): Accepted {
     const now = this.#timeline.now
     const before = this.#accepted.get(id) ?? []
-    const leastMs = what === 'letter' ? LETTER_MS : 0
-    const wrong = before.find((one) => now < one.at + leastMs || !this.#mayRepeat(one))
+    const wrong = before.find((one) => !this.#mayRepeat(one))
     if (wrong)
       this.found(
         'delivered',
@@ -121,6 +124,22 @@ export class History {
     this.#accepted.set(id, [...before, accepted])
     this.counts.accepted++
     return accepted
+  }
+
+  /** A letter is handed to the mail server, which may end whoever does so. */
+  handed(id: string, { name }: Life): void {
+    const { now } = this.#timeline
+    const before = this.#handed.get(id) ?? -Infinity
+    this.#handed.set(id, now)
+    // It may have waited for the store before.
+    if (
+      now < before + LETTER_MS &&
+      !this.storeFaults.some(({ from, to }) => from <= now && before <= to + BACKOFF_MS)
+    )
+      this.found(
+        'delivered',
+        `${id} (letter) is sent by ${name} ${Math.round(now - before)} ms after the last try`,
+      )
   }
 
   /** Whether what was accepted may come again all the same, since nobody may have written down that it was. */

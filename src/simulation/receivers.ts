@@ -4,7 +4,7 @@
 import type { Letter } from '../notify/mail/mail.ts'
 import type { Attempt, Reply } from '../notify/webhooks/send.ts'
 import type { Network } from '../server/world.ts'
-import type { History } from './history.ts'
+import { type History, QUIET_MS } from './history.ts'
 import type { Life } from './life.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -15,6 +15,8 @@ const PATIENCE_MS = 15_000
 export class Receivers {
   /** How many of a hundred attempts go wrong. */
   troubles = 0
+  /** Whether a server may die of a letter. */
+  isDeadly = false
   /** Who waits for the next attempt. */
   readonly #waiting: (() => void)[] = []
   readonly #timeline: Timeline
@@ -49,8 +51,14 @@ export class Receivers {
   /** The mail server: what goes wrong with receivers goes wrong with it. */
   async #takeLetter(life: Life, { id }: Letter): Promise<void> {
     const timeline = this.#timeline
+    this.#history.handed(id, life)
     this.#begins()
     await timeline.pause(timeline.between(1, 200))
+    if (this.isDeadly && timeline.once(10)) {
+      timeline.tell('mail server', `${life.name} dies of ${id}`)
+      this.#history.quietSince = Math.max(this.#history.quietSince, timeline.now + QUIET_MS)
+      return life.finish(true)
+    }
     if (timeline.random.below(100) < this.troubles) throw new Error('451 try again later')
     timeline.tell('mail server', `${id} from ${life.name}: accepts`)
     const accepted = this.#history.accepted('the mail server', id, life, 'letter', true)

@@ -2,7 +2,7 @@
 // same seed and options make the same run, to the line.
 
 import { SHARDS } from '../lib/shards.ts'
-import { History, type Finding } from './history.ts'
+import { History, QUIET_MS, type Finding } from './history.ts'
 import { aloneOnDisk, type Keeping, STORE_FAULTS, togetherOnPostgres } from './keeping.ts'
 import { loadAll } from './loaded.ts'
 import { feedBars, Person } from './people.ts'
@@ -81,6 +81,7 @@ async function liveThrough(timeline: Timeline, options: SimulationOptions): Prom
     for (const person of people) void person.live()
   })()
   const world: Faulty = { servers, people, keeping, receivers, history, timeline }
+  receivers.isDeadly = faults.includes('kill')
   if (faults.length > 0) void haveFaults(world, faults, isOver)
   if (servers.length > 1) void watchShards(world)
   for (let at = EPOCH; at < end && history.findings.length === 0;) {
@@ -131,9 +132,6 @@ async function haveFault(world: Faulty, fault: Fault): Promise<void> {
   await befall(world, fault, server)
   history.quietSince = timeline.now + QUIET_MS
 }
-
-/** After a fault all are back, and have tried again what failed, within this. */
-const QUIET_MS = 150_000
 
 async function befall(
   { people, keeping, receivers, history, timeline }: Faulty,
@@ -209,9 +207,10 @@ async function check({ keeping, history }: Faulty, isLast: boolean): Promise<voi
 
 /** Nobody does anything any more, and nothing is in the way of what is pending. */
 async function settle(world: Faulty, people: readonly Person[]): Promise<void> {
-  const { timeline, history, keeping } = world
+  const { timeline, history, keeping, receivers } = world
   timeline.tell('FAULT', 'there are none from here on')
   for (const person of people) person.isDone = true
+  receivers.isDeadly = false
   const until = timeline.now + SETTLING_MS
   let pending: readonly string[] | null = null
   do {
