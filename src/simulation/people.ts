@@ -71,6 +71,8 @@ export class Person {
   readonly email: string
   isDone = false
   #cookie: string | undefined
+  /** The session may be over before the answer says so, and others ask by it meanwhile. */
+  #isLeaving = false
   readonly #ended: string[] = []
   readonly #timeline: Timeline
   readonly #history: History
@@ -193,7 +195,9 @@ export class Person {
   }
 
   async #look(doc: Doc): Promise<void> {
+    const cookie = this.#cookie
     const answer = await this.#call('GET', pathOf(doc))
+    if (cookie === undefined || !this.#isStill(cookie)) return
     const { as, field } = KINDS.find(({ path }) => path === doc.path)!
     // While the database is away, what it said before is shown, and said to be old; but not to who knows better.
     if (answer?.isOld === true && answer.life !== doc.by) return
@@ -213,7 +217,9 @@ export class Person {
 
   async #signOut(): Promise<void> {
     const cookie = this.#cookie
+    this.#isLeaving = true
     const answer = await this.#call('POST', '/api/auth/sign-out')
+    this.#isLeaving = false
     if (answer?.status === 200 && cookie !== undefined) this.#ended.push(cookie)
     if (answer?.status !== 200 && answer?.status !== 401) return
     this.#cookie = undefined
@@ -243,7 +249,8 @@ export class Person {
   async #call(method: string, path: string, body?: unknown, isForLater = false): Promise<Answer | null> {
     const { counts } = this.#history
     const server = this.#server()
-    const answer = await server.call(method, path, { body, cookie: this.#cookie, isForLater })
+    const cookie = this.#cookie
+    const answer = await server.call(method, path, { body, cookie, isForLater })
     counts.calls++
     if (!answer) counts.unanswered++
     else if (answer.status >= 500) counts.refused++
@@ -259,9 +266,18 @@ export class Person {
         `${method} ${path} of ${server.name} is answered by 500: ${JSON.stringify(answer.json)}`,
       )
     // A session is ended by nobody but its user.
-    if (answer?.status === 401 && this.#cookie !== undefined && !path.startsWith('/api/auth'))
+    if (
+      answer?.status === 401 &&
+      cookie !== undefined &&
+      this.#isStill(cookie) &&
+      !path.startsWith('/api/auth')
+    )
       this.#history.found('durable', `the session of ${this.email} is not known any more to ${server.name}`)
     return answer
+  }
+
+  #isStill(cookie: string): boolean {
+    return this.#cookie === cookie && !this.#isLeaving
   }
 
   #server(): Server {
