@@ -1160,6 +1160,16 @@ const CASES: readonly RuleCase[] = [
     trades: ['long 1 L@1 100 → S@2 110 = -5', 'short 1 S@2 110 → Close position order@3 105 = -10'],
   },
   {
+    rule: 'F15: the default quantity is told for the tick nearest to the price, and none where there is none',
+    args: { initial_capital: 1000, default_qty_type: 'percent_of_equity', default_qty_value: 100 },
+    bars: FLAT,
+    script: ({ broker }) =>
+      expect([100.0049, 100.1, 0, NaN].map((price) => broker.account.defaultEntryQty(price))).toEqual([
+        10, 9.99, 0, 0,
+      ]),
+    trades: [],
+  },
+  {
     rule: 'F12: a quantity that is not positive, or below a lot, places nothing',
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ bar, long }) => {

@@ -45,13 +45,16 @@ export function builtinCall(
   const ratio = here.unit.version < 5 && name === 'ta.rsi' ? BUILTIN_FUNCTIONS.get('·rsi') : undefined
   if (ratio !== undefined && written[1] !== undefined && isFraction(written[1].expr.type))
     return chosenCall(here, ratio, written, [], node)
-  const adapted = adapt(here, builtin, written, node)
+  // Bools of earlier versions can be na, and so can their change.
+  const isOldBool = here.unit.version < 6 && name === 'ta.change' && first?.expr.type.kind === 'bool'
+  const meant = (isOldBool && BUILTIN_FUNCTIONS.get('·change')) || builtin
+  const adapted = adapt(here, meant, written, node)
   const typeArguments = node.typeArguments.map((one) => typeOf(here, one) ?? ERROR)
   const given =
     adapted.when === null
       ? adapted.given
       : adapted.given.map((one) => ({ ...one, expr: steady(here, one.expr) }))
-  const call = chosenCall(here, builtin, given, typeArguments, node)
+  const call = chosenCall(here, meant, given, typeArguments, node)
   if (OUTPUT.test(name)) here.check.hasOutput = true
   if (call.kind === 'BuiltinCall') {
     const unreadable = name === 'timestamp' && call.args.length === 1 ? refusal(here.check, call) : null

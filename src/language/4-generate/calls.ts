@@ -93,7 +93,7 @@ const camelCase = memo(1000, (name): string =>
 )
 
 /** These note a value a bar themselves (K9). */
-const BY_BAR: ReadonlySet<string> = new Set(['ta.change', 'ta.mom', 'ta.roc'])
+const BY_BAR: ReadonlySet<string> = new Set(['ta.change', '·change', 'ta.mom', 'ta.roc'])
 
 /** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */
 function isRederived(name: string): boolean {

@@ -33,14 +33,23 @@ export class Change {
   }
 }
 
-/** The change of a bool: whether it differs. Bools have no na here, so without an earlier value there is no difference. */
-export class BoolChange {
+/** Whether a bool is another one than it was; null = one of the two is na, as is what was before the first bar. */
+class OldBoolChange {
   private readonly past = new Past()
 
-  next(source: boolean | null, length: number, bar: number): boolean {
+  next(source: boolean | null, length: number, bar: number): boolean | null {
     const value = source === null ? NaN : Number(source)
-    const before = this.past.next(value, lengthOf(length, 'ta.change'), bar)
-    return before === before && value === value && value !== before
+    const change = value - this.past.next(value, lengthOf(length, 'ta.change'), bar)
+    return Number.isNaN(change) ? null : change !== 0
+  }
+}
+
+/** The same of version 6, whose bools are never na. */
+export class BoolChange {
+  private readonly change = new OldBoolChange()
+
+  next(source: boolean | null, length: number, bar: number): boolean {
+    return this.change.next(source, length, bar) === true
   }
 }
 
@@ -103,6 +112,12 @@ export const CHANGES: readonly BuiltinEntry[] = [
       { state: Change, implicit: ['bar_index'] },
       { state: Change, implicit: ['bar_index'] },
     ],
+  ),
+  fn(
+    '·change',
+    'v4 and v5: whether a bool is another one than it was; na without an earlier one.',
+    '(series bool source, series int length = 1) series bool',
+    { state: OldBoolChange, implicit: ['bar_index'] },
   ),
   fn(
     'ta.mom',
