@@ -34,10 +34,19 @@ export const libraryText = (name) => (kept.texts ??= all())[name] ?? ''`,
 function withoutDocs(path: string, text: string): string {
   const docs: { readonly start: number; readonly end: number }[] = []
   const visit = (node: Node) => {
-    const call = node.type === 'CallExpression' && node.callee.type === 'Identifier' ? node : null
-    const parts = node.type === 'ArrayExpression' ? node.elements : (call?.arguments.slice(1, 2) ?? [])
+    const called =
+      node.type === 'CallExpression' && node.callee.type === 'Identifier' ? node.callee.name : null
+    const parts =
+      node.type === 'ArrayExpression'
+        ? node.elements
+        : node.type === 'CallExpression' && called !== null
+          ? node.arguments.slice(1, 2)
+          : []
     for (const part of parts)
-      if (part?.type === 'Literal' && typeof part.value === 'string' && /^[A-Z].* .*\.$/.test(part.value))
+      if (
+        (part?.type === 'TemplateLiteral' && called === 'fn') ||
+        (part?.type === 'Literal' && typeof part.value === 'string' && /^[A-Z].* .*\.$/.test(part.value))
+      )
         docs.push(part)
     for (const key of visitorKeys[node.type] ?? []) {
       const child = (node as unknown as Record<string, unknown>)[key]

@@ -39,16 +39,12 @@ export const COLOR: readonly BuiltinEntry[] = [
       { fn: withTransparency, pure: true },
     ],
   ),
-  fn(
-    '·veiled',
-    'v4: a colour that says nothing of its transparency, with this one.',
-    '(color color, float transp) color',
-    {
-      fn: (color: number, transp: number) =>
-        channel(color, 3) === 255 ? withTransparency(color, transp) : color,
-      pure: true,
-    },
-  ),
+  // v4: a colour that says nothing of its transparency, with this one.
+  fn('·veiled', '', '(color color, float transp) color', {
+    fn: (color: number, transp: number) =>
+      channel(color, 3) === 255 ? withTransparency(color, transp) : color,
+    pure: true,
+  }),
   fn(
     'color.rgb',
     'A colour of red, green and blue (0 to 255) and transparency (0 to 100).',

@@ -111,17 +111,16 @@ const CASTS: readonly BuiltinEntry[] = [
       fn: () => undefined,
     },
   ),
-  fn('·rsi', 'v4: the relative strength index of a rise and a fall.', '(float x, float y) float', {
+  // v4: the relative strength index of a rise and a fall.
+  fn('·rsi', '', '(float x, float y) float', {
     fn: (rise: number, fall: number) => 100 - 100 / (1 + rise / fall),
     pure: true,
   }),
-  // v4: both sides are evaluated, unlike those of `?:`.
-  fn(
-    '·iff',
-    'v4: the second argument where the first is true, else the third.',
-    '(bool condition, T then, T _else) T',
-    { fn: (test: boolean | null, yes: unknown, no: unknown) => (test ? yes : no), pure: true },
-  ),
+  // v4: the second argument where the first is true, else the third; both are evaluated, unlike those of `?:`.
+  fn('·iff', '', '(bool condition, T then, T _else) T', {
+    fn: (test: boolean | null, yes: unknown, no: unknown) => (test ? yes : no),
+    pure: true,
+  }),
 ]
 
 /** The defaults that today's newest version has. */

@@ -130,7 +130,8 @@ export const STR: readonly BuiltinEntry[] = [
       { fn: toText, runtime: true },
     ],
   ),
-  fn('·floats', 'An array of floats as str.format() writes it.', '(array<float> value) string', {
+  // An array of floats as str.format() writes it.
+  fn('·floats', '', '(array<float> value) string', {
     fn: floatsToText,
     runtime: true,
   }),

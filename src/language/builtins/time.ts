@@ -82,9 +82,7 @@ export const TIME: readonly BuiltinEntry[] = [
   ...(['time', 'time_close'] as const).map((name) =>
     fn(
       name,
-      name === 'time'
-        ? "Opening time of the timeframe's bar the current bar is in; na out of the session."
-        : "Closing time of the timeframe's bar the current bar is in; na out of the session.",
+      `${name === 'time' ? 'Opening' : 'Closing'} time of the timeframe's bar the current bar is in; na out of the session.`,
       [
         '(string timeframe, string session = na, string timezone = na, int bars_back = 0, int timeframe_bars_back = 0) series int',
         '(string timeframe, string session, int bars_back, int timeframe_bars_back = 0) series int',

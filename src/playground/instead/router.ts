@@ -2,6 +2,8 @@
 
 import { signal } from '@preact/signals'
 
+/** No earlier version had other addresses. */
+export const commandNow = (id: string): string => id
 export const href = (to: string): string => to
 export const path = signal('/')
 export const query = signal(new URLSearchParams())

@@ -21,6 +21,7 @@ const root = resolve(src, '..')
 const INSTEAD: Readonly<Record<string, string>> = {
   'dashboard/api-client.ts': 'api-client.ts',
   'dashboard/router.ts': 'router.ts',
+  'dashboard/addresses.ts': 'router.ts',
   'dashboard/base.ts': 'base.ts',
   'language/editor.ts': 'language.ts',
   'language/references.ts': 'language.ts',
@@ -30,7 +31,7 @@ const withoutServer: BunPlugin = {
   name: 'without-server',
   setup(build) {
     build.onResolve(
-      { filter: /\/(?:api-client|router|base|editor|references)\.ts$/ },
+      { filter: /\/(?:api-client|router|addresses|base|editor|references)\.ts$/ },
       ({ path, importer }) => {
         const file = resolve(dirname(importer), path)
         const instead = INSTEAD[file.slice(src.length + 1).replaceAll('\\', '/')]

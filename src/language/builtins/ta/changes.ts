@@ -113,12 +113,11 @@ export const CHANGES: readonly BuiltinEntry[] = [
       { state: Change, implicit: ['bar_index'] },
     ],
   ),
-  fn(
-    '·change',
-    'v4 and v5: whether a bool is another one than it was; na without an earlier one.',
-    '(series bool source, series int length = 1) series bool',
-    { state: OldBoolChange, implicit: ['bar_index'] },
-  ),
+  // v4 and v5: na without an earlier value.
+  fn('·change', '', '(series bool source, series int length = 1) series bool', {
+    state: OldBoolChange,
+    implicit: ['bar_index'],
+  }),
   fn(
     'ta.mom',
     'Momentum: the source minus what it was `length` bars ago.',
