@@ -23,7 +23,9 @@ describe('built-ins', () => {
 
   test('say what they are for', () => {
     const all = [...BUILTIN_FUNCTIONS.values(), ...BUILTIN_VARIABLES.values(), ...BUILTIN_CONSTANTS.values()]
-    expect(all.filter((one) => one.doc === '').map((one) => one.name)).toEqual([])
+    const unsaid = all.filter(({ doc }) => doc === '').map(({ name }) => name)
+    // A point begins what no script can write, and so nobody asks for.
+    expect(unsaid.filter((name) => !name.startsWith('·'))).toEqual([])
   })
 
   test('repeat their last parameter only', () => {
