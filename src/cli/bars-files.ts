@@ -8,7 +8,6 @@ import { Problem } from '../lib/problem.ts'
 import { DUPLICATES } from '../market/bar-stage.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { BAR_FIELDS } from '../market/bars.ts'
-import { plotNames } from '../market/files/chart-export.ts'
 import { marketTold } from '../market/files/file-market.ts'
 import type { FileFormat } from '../market/files/file-format.ts'
 import { readingText } from '../market/files/reading-text.ts'
@@ -22,7 +21,7 @@ import {
   type ReadHints,
   type StageBars,
 } from '../market/import.ts'
-import { CHART_BYTES, keepChart } from '../people/charts/imported-charts.ts'
+import { ChartTap, keepPlots } from '../people/charts/imported-charts.ts'
 import { type CommandContext, parseArguments, UsageError } from './command.ts'
 import { DATA_FLAGS, withData } from './data.ts'
 import { tickerOf } from './script-bars.ts'
@@ -79,6 +78,11 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
     widen: flags.widen === true ? 'true' : undefined,
     volumePerBar,
   }
+  const tap = new ChartTap()
+  const tapped = (file: DiskFile): NamedFile => {
+    const { bytes, ...named } = opened(file)
+    return { ...named, bytes: files.length === 1 ? tap.through(bytes) : bytes }
+  }
   const all = files.reduce((sum, { size }) => sum + size, 0)
   let shown = 0
   const options = {
@@ -90,7 +94,7 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
       shown = bytes
       context.progress?.(`${all > 0 ? `${progressBar(bytes / all)}  ` : ''}${formatBytes(bytes)}`)
     },
-    stage: ((_, reading, open) => stageNamed(files.map(opened), reading, open)) satisfies StageBars,
+    stage: ((_, reading, open) => stageNamed(files.map(tapped), reading, open)) satisfies StageBars,
   }
   return withData(context, flags, async ({ bars, kv }) => {
     if (flags['dry-run'] === true) {
@@ -108,22 +112,15 @@ export async function importFiles(context: CommandContext, keyOf: KeyOf): Promis
     )
     for (const line of importLines(key, result)) context.print(line)
     for (const { message } of result.warnings) context.warn(`warning: ${message}`)
-    const chart = await chartIn(files)
-    if (chart) {
-      await keepChart(kv, key, { ...chart, importedAt: context.clock.now() })
-      context.print(`Its plots are kept with them: ${chart.plots.join(', ')}.`)
-    }
+    const { plots, warnings } = await keepPlots({ ...context, kv }, key, tap, nameOf(files))
+    if (plots.length > 0) context.print(`Its plots are kept with them: ${plots.join(', ')}.`)
+    for (const { message } of warnings) context.warn(`warning: ${message}`)
     return 0
   })
 }
 
-/** The chart of TradingView's that was imported, if that is what it was. */
-async function chartIn([file, ...more]: readonly DiskFile[]) {
-  if (!file || more.length > 0 || file.path === '-' || file.size > CHART_BYTES) return null
-  const text = await Bun.file(file.path).text()
-  const plots = plotNames(text)
-  return plots.length === 0 ? null : { fileName: basename(file.path), plots, text }
-}
+/** Of the file that may be a chart. */
+const nameOf = ([file]: readonly DiskFile[]) => (file && file.path !== '-' ? basename(file.path) : '')
 
 function formatOf(text: string | undefined): FileFormat | undefined {
   if (text === undefined || text === 'csv' || text === 'json') return text

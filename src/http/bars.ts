@@ -19,7 +19,7 @@ import {
   ChartTap,
   forgetChart,
   importedChart,
-  keepChart,
+  keepPlots,
   moveChart,
 } from '../people/charts/imported-charts.ts'
 import type { BarRow } from '../market/providers/provider.ts'
@@ -69,7 +69,7 @@ export const BAR_ROUTES: Routes = {
         ...fileOptions(request, query),
         stage: stagedFor(deps, caller, request),
       })
-      const kept = await keptPlots(deps, key, tap, query.fileName)
+      const kept = await keepPlots(deps, key, tap, query.fileName ?? '')
       const { series, rows, inserted, updated, read } = imported
       const warnings = [...imported.warnings, ...kept.warnings]
       return {
@@ -290,18 +290,6 @@ function fileOptions(request: Request, query: FileQuery) {
   const of = { timesIn, unit, dates, delimiter, decimal, columns, ticker }
   const hints = { ...of, duplicates, dated, widen, volumePerBar }
   return { format: formatOf(request), fileName, hints }
-}
-
-/** Keeps the chart that a file was, if it was one. The bars are stored by then, whatever becomes of it. */
-async function keptPlots({ kv, clock }: ApiDeps, key: SeriesKey, { chart }: ChartTap, fileName = '') {
-  try {
-    if (chart) await keepChart(kv, key, { ...chart, fileName, importedAt: clock.now() })
-    return { plots: chart?.plots ?? [], warnings: [] }
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    const message = `The bars are stored, but not the plots of the chart: ${error.message}`
-    return { plots: [], warnings: [{ code: error.code, message }] }
-  }
 }
 
 /** Reads in a worker, in the caller's turn; who lost their standing meanwhile stores nothing. */

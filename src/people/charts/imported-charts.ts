@@ -1,6 +1,9 @@
 // Charts that TradingView exported with the plots of its indicators, kept as they came when their bars were imported, so that
 // a run of the same series can be held against them whenever there is one.
 
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
+import type { ProblemCode } from '../../lib/problem-codes.ts'
 import { plotNames } from '../../market/files/chart-export.ts'
 import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
 import type { Key, Kv } from '../../store/kv.ts'
@@ -72,6 +75,26 @@ export async function keepChart(
     { key: keyOf(series, 'text'), value: JSON.stringify(text) },
   ]
   await kv.commit({ sets })
+}
+
+/** What became of the chart that an imported file was, if it was one. The bars are stored by then, and stay. */
+export async function keepPlots(
+  { kv, clock }: { readonly kv: Kv; readonly clock: Clock },
+  series: SeriesKey,
+  { chart }: ChartTap,
+  fileName: string,
+): Promise<{
+  readonly plots: readonly string[]
+  readonly warnings: readonly { readonly code: ProblemCode; readonly message: string }[]
+}> {
+  try {
+    if (chart) await keepChart(kv, series, { ...chart, fileName, importedAt: clock.now() })
+    return { plots: chart?.plots ?? [], warnings: [] }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const message = `The bars are stored, but not the plots of the chart: ${error.message}`
+    return { plots: [], warnings: [{ code: error.code, message }] }
+  }
 }
 
 export async function forgetChart(kv: Kv, series: SeriesKey): Promise<void> {
