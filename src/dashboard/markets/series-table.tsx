@@ -184,6 +184,16 @@ function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
   const { exchange, symbol, interval, facts, feed, isProvided } = row
   const series = { exchange, symbol, interval }
   const changed = (work: Promise<unknown>) => attempt(work.then(acts.onChanged))
+  const stop: MenuItem = {
+    text: 'Stop following',
+    icon: 'pause',
+    run: () => changed(call('DELETE /api/platform/feeds', { query: series })),
+  }
+  const follow: MenuItem = {
+    text: 'Follow: new bars come by themselves',
+    icon: 'play',
+    run: () => changed(call('POST /api/platform/feeds', { body: series })),
+  }
   const ofBars: readonly MenuItem[] = facts
     ? [
         ...(['csv', 'parquet'] as const).map((format) => ({
@@ -201,23 +211,7 @@ function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
       size="small"
       items={[
         { text: 'Show on the chart', icon: 'candles', run: () => showOnChart(series) },
-        ...(feed?.followed
-          ? ([
-              {
-                text: 'Stop following',
-                icon: 'pause',
-                run: () => changed(call('DELETE /api/platform/feeds', { query: series })),
-              },
-            ] as const)
-          : isProvided
-            ? ([
-                {
-                  text: 'Follow: new bars come by themselves',
-                  icon: 'play',
-                  run: () => changed(call('POST /api/platform/feeds', { body: series })),
-                },
-              ] as const)
-            : []),
+        ...(feed?.followed ? [stop] : isProvided ? [follow] : []),
         ...ofBars,
       ]}
     />
