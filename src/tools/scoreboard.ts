@@ -160,7 +160,7 @@ function casesPart(cases: readonly Cases[]): string[] {
       }),
     ),
     '',
-    'All cases, none selected. Of a corpus of probes the bars are its file of 15-minute bars with the most history, as its README says; a trade is exact if side, both minutes and both prices are, and its quantity where the script fixes it.',
+    'All cases, none selected. Of a corpus of probes the bars are its file of 15-minute bars with the most history, as its README says, and those of one minute for the bar magnifier and lower timeframes; a trade is exact if side, both minutes and both prices are, and its quantity where the script fixes it.',
     '',
   ]
 }
@@ -239,8 +239,8 @@ function differencesOf(results: readonly ParityResult[]): string[] {
   const differing = results.filter(({ first }) => first !== null)
   if (differing.length === 0) return ['None.']
   return differing.map(
-    ({ id, exact, total, first }) =>
-      `- \`${id}\` (${figure(exact)} of ${figure(total)}): ${REASONS[id] ?? `no reason is known; ${first}`}.`,
+    ({ id, exact, total, first, reason }) =>
+      `- \`${id}\` (${figure(exact)} of ${figure(total)}): ${reason ?? REASONS[id] ?? `no reason is known; ${first}`}.`,
   )
 }
 

@@ -55,7 +55,8 @@ test('a difference has a reason, or is said to have none', () => {
         name: 'a source',
         results: [
           { suite: 's', id: 'fine', exact: 3, total: 3, first: null, ms: 1 },
-          { suite: 's', id: 'ltf-numeric-float-ratio15-01', exact: 1, total: 2, first: 'trade 2', ms: 1 },
+          { suite: 's', id: 'mtf-htf-60-close-roll-01', exact: 1, total: 2, first: 'trade 2', ms: 1 },
+          { suite: 's', id: 'within', exact: 1, total: 3, first: 'trade 3', reason: 'has no minutes', ms: 1 },
           { suite: 's', id: 'other', exact: 0, total: 1000, first: 'trade 1: missing', ms: 1 },
         ],
       },
@@ -83,14 +84,15 @@ test('a difference has a reason, or is said to have none', () => {
     '2026-01-01',
   )
   expect(board).toContain('Chartroom 1.2.3, 2026-01-01,')
-  expect(board).toContain('| a source | 4 | 1,005 | 0.398 % | 1 of 3 |')
+  expect(board).toContain('| a source | 5 | 1,008 | 0.496 % | 1 of 4 |')
   expect(board).toContain('| scripts | 2 | 3 | 66.667 % | 2 |')
   expect(board).toContain('| TradingView/ta | 3 | 2 |')
   expect(board).toContain('facts: 2 of 3, by source.')
   expect(board).toContain('| A | 1 | 2 |')
   expect(board).toContain('- `fails`: x on bar 1.')
   expect(board).toContain('- 1 at `undeclared-name`')
-  expect(board).toContain('`ltf-numeric-float-ratio15-01` (1 of 2): reads 1-minute bars')
+  expect(board).toContain('`mtf-htf-60-close-roll-01` (1 of 2): its list begins three weeks after')
+  expect(board).toContain('`within` (1 of 3): has no minutes.')
   expect(board).toContain('`other` (0 of 1,000): no reason is known; trade 1: missing.')
   expect(board).toMatch(/mihakralj\/pinescript .*not measured this time/)
 })
@@ -163,6 +165,62 @@ if bar_index == at + 2
     ['b-set', null],
     ['c-named', null],
   ])
+  rmSync(clone, { recursive: true })
+})
+
+test('a probe of the bar magnifier or of a lower timeframe has the bars of one minute that a corpus brings', () => {
+  const clone = mkdtempSync(join(tmpdir(), 'probes-'))
+  const write = (file: string, text: string) => {
+    mkdirSync(join(clone, file, '..'), { recursive: true })
+    writeFileSync(join(clone, file), text)
+  }
+  const start = Date.UTC(2024, 0, 1)
+  const barsOf = (ms: number, count: number, prices: (i: number) => string) =>
+    `time,open,high,low,close,volume\n${Array.from({ length: count }, (_, i) => `${start + i * ms},${prices(i)},1`).join('\n')}\n`
+  // Each quarter of an hour falls to its low at once and then rises, which its open, next to its high, does not tell.
+  write(
+    'data/quarters.csv',
+    barsOf(900_000, 20, () => '105,110,90,100'),
+  )
+  write(
+    'data/minutes.csv',
+    barsOf(60_000, 300, (i) => (i % 15 < 2 ? '105,105,90,90' : '90,110,90,100')),
+  )
+  const list = (entry: number, exit: number, price: number) => {
+    const at = (i: number) =>
+      new Date(start + i * 900_000 + 8 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
+    const head = 'Trade #,Type,Date/Time,Signal,Price USDT,Contracts,Profit USDT'
+    return `${head}\n1,Exit long,${at(exit)},,${price},1,2\n1,Entry long,${at(entry)},,105,1,2\n`
+  }
+  const orders = `if bar_index == 3
+    strategy.entry("L", strategy.long)
+    strategy.exit("X", "L", stop = 95, limit = 108)
+`
+  const header = (magnified: boolean) =>
+    `//@version=5\nstrategy("s", default_qty_value = 1, use_bar_magnifier = ${magnified})\n`
+  write('validation/a-assumed/strategy.pine', header(false) + orders)
+  write('validation/a-assumed/tv_trades.csv', list(4, 4, 108))
+  write('validation/b-magnified/strategy.pine', header(true) + orders)
+  write('validation/b-magnified/tv_trades.csv', list(4, 4, 95))
+  const minutes = 'request.security_lower_tf(syminfo.tickerid, "1", low)'
+  write(
+    'validation/c-minutes/strategy.pine',
+    `${header(false)}lows = ${minutes}
+if bar_index == 3 and array.size(lows) == 15
+    strategy.entry("L", strategy.long)
+if bar_index == 5
+    strategy.close("L")
+`,
+  )
+  write('validation/c-minutes/tv_trades.csv', list(4, 6, 105))
+  expect(probeCases(clone).map((one) => [one.id, runCase(one).first])).toEqual([
+    ['a-assumed', null],
+    ['b-magnified', null],
+    ['c-minutes', null],
+  ])
+  rmSync(join(clone, 'data/minutes.csv'))
+  const why = 'reads bars of a minute, which this copy of the corpus does not have'
+  expect(probeCases(clone).map((one) => runCase(one).reason)).toEqual([undefined, why, why])
   rmSync(clone, { recursive: true })
 })
 

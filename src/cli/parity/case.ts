@@ -35,6 +35,8 @@ export interface CaseVerdict {
   readonly total: number
   /** The first divergence in words; null = there is none. */
   readonly first: string | null
+  /** Why it cannot be otherwise on this machine. */
+  readonly reason?: string
 }
 
 export interface ParityResult extends CaseVerdict {
@@ -134,6 +136,7 @@ export function requestFor(
   bars: Bars,
   symbol: SymbolInfo,
   timeframe: string,
+  minutes: Bars | null = null,
 ): BacktestRequest {
   const interval = normalizeInterval(timeframe) ?? timeframe
   return {
@@ -143,16 +146,23 @@ export function requestFor(
     symbol,
     interval,
     limits: { ...DEFAULT_LIMITS, timeMs: 600_000 },
-    series: seriesFrom(bars, symbol, interval),
+    finer: minutes && { bars: minutes, interval: '1m' },
+    series: seriesFrom(bars, symbol, interval, minutes),
   }
 }
 
-/** Builds coarser bars of the same symbol from the chart's; there are no other series. */
-function seriesFrom(bars: Bars, symbol: SymbolInfo, interval: string): BacktestRequest['series'] {
+/** Builds coarser bars of the same symbol from the chart's; beside them there are at most those of a minute. */
+function seriesFrom(
+  bars: Bars,
+  symbol: SymbolInfo,
+  interval: string,
+  minutes: Bars | null,
+): BacktestRequest['series'] {
   const built = new Map<string, Bars>()
   return (exchange, name, wanted) => {
     if (name !== symbol.symbol || (exchange !== '' && exchange !== symbol.exchange)) return null
     if (wanted === interval) return { bars, symbol, interval }
+    if (wanted === '1m' && minutes) return { bars: minutes, symbol, interval: wanted }
     const [from, to] = [parseInterval(interval), parseInterval(wanted)]
     if (!from || !to) return null
     let coarse = built.get(wanted)

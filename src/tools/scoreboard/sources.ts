@@ -60,7 +60,6 @@ export const SOURCES: readonly Source[] = [
 
 const SHORTER =
   'its list begins three weeks after the others that were exported with it, over a range that no file states: all that differs are trades before it begins'
-const MAGNIFIED = 'wants the bar magnifier, for which the board has no finer bars'
 const EQUITY =
   "sizes its orders by `strategy.equity`, which TradingView keeps in USD at each day's rate of USDT; times and prices agree"
 
@@ -72,11 +71,6 @@ export const REASONS: Readonly<Record<string, string>> = {
   'analyzer-self-test-multi-mode-01': SHORTER,
   'anomaly-equity-mirror-strategy-equity-01':
     "asks for all of the equity each time, which TradingView's rate of USDT allows or does not; PineForge has it as an anomaly, too",
-  'ltf-bool-array-bull-majority-01': 'reads 1-minute bars, which the board leaves out',
-  'ltf-numeric-float-ratio15-01': 'reads 1-minute bars, which the board leaves out',
-  'magnifier-tick-dist-endpoints-01': MAGNIFIED,
-  'magnifier-tick-dist-endpoints-rsi-cross-08a': MAGNIFIED,
-  'magnifier-tick-dist-volume-weighted-on-01': MAGNIFIED,
   'mtf-daily-prev-high-break-01': SHORTER,
   'mtf-dual-tf-60-240-rising-01': SHORTER,
   'mtf-htf-60-close-roll-01': SHORTER,
@@ -108,7 +102,7 @@ export const OTHERS: readonly {
     where:
       '[validation_report.md](https://github.com/pineforge-4pass/pineforge-corpus/blob/main/validation_report.md)',
     common:
-      'The same scripts, exports and bars as the row of its corpus, but with its 1-minute bars and each case’s settings. Excellent allows 1 % of the trades to be missing and a tenth of the prices to be any other; whole, here, allows neither.',
+      'The same scripts, exports and bars as the row of its corpus, but with each case’s settings. Excellent allows 1 % of the trades to be missing and a tenth of the prices to be any other; whole, here, allows neither.',
   },
   {
     name: 'PineForge',
