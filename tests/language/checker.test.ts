@@ -560,15 +560,17 @@ describe('warnings', () => {
     ['f(y) => y[1]\nx = close > open ? f(close) : 0', 'warning conditional-call'],
     ['f(y) => ta.ema(y, 5)\ng(y) => f(y)\nif close > open\n    x = g(close)', 'warning conditional-call'],
     ['f(y) => y + close[1]\nx = close > open ? f(close) : 0', ''],
-    ['plot(close, linewith = 2)', 'warning not-on-tradingview'],
-    ['plot(close, color = color.red, color = color.blue)', 'warning not-on-tradingview'],
+    ['plot(close, linewith = 2)', 'error unknown-argument'],
+    ['plot(close, color = color.red, color = color.blue)', 'error duplicate-argument'],
+    ['plot(close, linewidth = 1 - 1)', 'error constant-refused'],
+    ['hline(5, linewidth = -3)', 'error constant-refused'],
     ['trend = ta.supertrend(3, 10)', 'warning tuple-unused'],
     ['y = f(1)\nf(x) => x', 'warning not-on-tradingview'],
     ['f(x) => x\ny = f(1)', ''],
     ['array<array<int>> a = na', 'warning not-on-tradingview'],
     ['a = array.from(array.from(1))', 'warning not-on-tradingview'],
     ['map<string, array<int>> a = na', 'warning not-on-tradingview'],
-    ['x = na(close > open)', 'warning not-on-tradingview'],
+    ['x = na(close > open)', 'error bool-never-na'],
     ['m = map.new()', 'warning not-on-tradingview'],
     ['m = map.new<string, int>()', ''],
     ['x = input.int(5, minval = 6)', 'warning not-on-tradingview'],
@@ -692,7 +694,7 @@ describe('the declaration', () => {
     expect(capital('math.max(7, 2 * 3)')).toBe(7)
     expect(capital('math.max(na, 1)')).toBeNaN()
     expect(capital('nz(na, 5)')).toBe(5)
-    for (const nothing of ['math.sqrt(na)', 'color.r(na)', 'math.abs(na)']) expect(capital(nothing)).toBeNaN()
+    for (const nothing of ['math.sqrt(na)', 'math.abs(na)']) expect(capital(nothing)).toBeNaN()
   })
 })
 

@@ -60,6 +60,7 @@ export function builtinCall(
     const unreadable = name === 'timestamp' && call.args.length === 1 ? refusal(here.check, call) : null
     if (unreadable !== null) here.check.report(here, node, messages.constantRefused(unreadable))
     reportRefusedThere(here, call, node)
+    reportTooSmall(here, call)
     countPlots(here, call)
     notePlot(here, call)
     countTupleElements(here, call)
@@ -101,8 +102,8 @@ export const SHOWN_EVERY_BAR: ReadonlySet<string> = new Set([
 /** They draw on every bar, or belong to the script as a whole, so that no block may hold them. */
 const TOP_ONLY: ReadonlySet<string> = new Set([...SHOWN_EVERY_BAR, 'indicator', 'strategy', 'library'])
 
-/** A bool is never na since v6, so there is nothing to fill in. (`na(b)` still stands in an example of the v6 manual.) */
-const NEVER_NA: ReadonlySet<string> = new Set(['nz', 'fixnan'])
+/** A bool is never na since v6. */
+const NEVER_NA: ReadonlySet<string> = new Set(['na', 'nz', 'fixnan'])
 
 /** Built-ins by which a script shows or reports something. */
 const OUTPUT =
@@ -122,8 +123,6 @@ const ORDERS: ReadonlySet<string> = new Set([
 /** Warns of calls that run here and that TradingView refuses. */
 function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call): void {
   const { name } = call.builtin
-  if (here.unit.version === 6 && name === 'na' && call.args[0]?.type.kind === 'bool')
-    here.check.report(here, node, messages.naOfBool())
   if (name === 'strategy.exit' && !EXIT_LEVELS.some((level) => isGiven(call, level)))
     if (!isGiven(call, 'trail_offset') || !(isGiven(call, 'trail_price') || isGiven(call, 'trail_points')))
       here.check.report(here, node, messages.exitOfNothing())
@@ -134,6 +133,21 @@ function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call)
   const of =
     type.kind === 'map' ? type.value : type.kind === 'array' || type.kind === 'matrix' ? type.of : type
   if (isCollection(of)) here.check.report(here, node, messages.nestedCollection(typeText(type)))
+}
+
+/** L20: the least that some arguments may be, where they are known before the run. */
+const LEAST: Readonly<Record<string, readonly [parameter: string, least: number, says: string]>> = {
+  plot: ['linewidth', 1, '`linewidth` is 1 at least since v6.'],
+  hline: ['linewidth', 1, '`linewidth` is 1 at least since v6.'],
+  'str.replace': ['occurrence', 0, '`occurrence` is 0 at least (CE10039).'],
+}
+
+function reportTooSmall(here: Place, call: BuiltinCallExpr): void {
+  const [parameter, least, says] = (here.unit.version === 6 && LEAST[call.builtin.name]) || ['', 0, '']
+  const given = argumentOf(call, parameter)
+  const value = given ? fold(here.check, given) : undefined
+  if (given && typeof value === 'number' && value < least)
+    here.check.report(here, given, messages.constantRefused(says))
 }
 
 const EXIT_LEVELS = ['profit', 'limit', 'loss', 'stop'] as const

@@ -6,7 +6,7 @@
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
 import type { Range } from '../source.ts'
 import * as messages from '../messages/checking.ts'
-import { notOnTradingView, type Message } from '../messages/message.ts'
+import type { Message } from '../messages/message.ts'
 import { asNumber, coerce, describe, fits, unify, wholeOrQuotient } from './convert.ts'
 import { builtinByName } from './names.ts'
 import type { Place } from './place.ts'
@@ -39,12 +39,7 @@ interface Fit {
   readonly variables: ReadonlyMap<string, Type>
   readonly cost: number
   readonly problem: Problem | null
-  /** Mistakes that only affect what is drawn: reported as warnings, with the argument left out. */
-  readonly ignored: readonly { readonly at: Range; readonly message: Message }[]
 }
-
-/** Drawing does not affect what a script computes or trades. */
-const DRAWN = /^(plot|hline|fill|bgcolor|barcolor|color\.|label\.|line\.|box\.|table\.|linefill\.|polyline\.)/
 
 export interface Chosen {
   readonly overload: Overload
@@ -74,8 +69,6 @@ export function choose(
     here.check.report(here, best.problem.at, best.problem.message())
     return null
   }
-  for (const { at, message } of best.ignored)
-    here.check.report(here, at, notOnTradingView(message.message, message.hint))
   const chosen = finish(here, builtin, best, node)
   // An argument with an error makes the choice of overload a guess, and its type too.
   const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
@@ -96,9 +89,7 @@ function tryOverload(
   node: Range,
 ): Fit {
   const { parameters } = overload
-  // Up to v5 an argument given twice counts as it is given last.
-  const isLenient = here.unit.version < 6
-  const placed = place(here, name, parameters, given, node, isLenient)
+  const placed = place(here, name, parameters, given, node)
   const variables = new Map<string, Type>()
   bindTypeArguments(overload.returns, typeArguments, variables)
   let cost = 0
@@ -120,8 +111,7 @@ function tryOverload(
   // v4's own checks of `simple` are not documented; they let more through than v5's.
   if (problem === null && here.unit.version > 4)
     problem = qualifierProblem(here, name, parameters, placed.places)
-  const { places, ignored } = placed
-  return { overload, places, variables, cost: cost + ignored.length, problem, ignored }
+  return { overload, places: placed.places, variables, cost, problem }
 }
 
 function place(
@@ -130,17 +120,11 @@ function place(
   parameters: readonly ParameterSpec[],
   given: readonly Given[],
   node: Range,
-  takesTwice: boolean,
-): { places: (Expr | null)[]; problem: Problem | null; ignored: Fit['ignored'] } {
+): { places: (Expr | null)[]; problem: Problem | null } {
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Problem | null = null
   const note = (at: Range, message: Message, progress: number): void => {
     problem ??= { at, message: () => message, progress }
-  }
-  const ignored: { at: Range; message: Message }[] = []
-  const misplaced = (at: Range, message: Message, progress: number): void => {
-    if (DRAWN.test(name)) ignored.push({ at, message })
-    else note(at, message, progress)
   }
   let position = 0
   let named = false
@@ -148,7 +132,7 @@ function place(
   for (const one of given) {
     if (one.name === null) {
       if (named) {
-        misplaced(one.expr, messages.positionalAfterNamed(), 50)
+        note(one.expr, messages.positionalAfterNamed(), 50)
         continue
       }
       if (position < parameters.length || isVariadic) places[position++] = one.expr
@@ -162,12 +146,10 @@ function place(
         one.name,
         parameters.map((parameter) => parameter.name),
       )
-      misplaced(one.expr, messages.unknownArgument(name, one.name, near), 20)
-    } else if (places[index] !== null && !takesTwice) {
-      misplaced(one.expr, messages.duplicateArgument(name, one.name), 60)
-    } else {
-      places[index] = one.expr
-    }
+      note(one.expr, messages.unknownArgument(name, one.name, near), 20)
+    } else if (places[index] === null) places[index] = one.expr
+    // Up to v5 the first of them counts ("To Pine Script version 6", "Cannot repeat parameters").
+    else if (here.unit.version === 6) note(one.expr, messages.duplicateArgument(name, one.name), 60)
   }
   for (let i = 0; i < parameters.length; i++) {
     const parameter = parameters[i]!
@@ -175,8 +157,10 @@ function place(
       note(node, messages.missingArgument(name, parameter.name), 30)
   }
   if (isVariadic && places.at(-1) === null) places.pop()
-  return { places, problem, ignored }
+  return { places, problem }
 }
+
+const SHIFTED = /^(plot|bgcolor|barcolor)/
 
 function qualifierProblem(
   here: Place,
@@ -190,7 +174,7 @@ function qualifierProblem(
     if (expr === null || parameter === undefined || expr.type.kind === 'error') continue
     if (!isLater(expr.qualifier, parameter.qualifier)) continue
     // What is drawn could be shifted by another number on each bar up to v5; the last one counts.
-    if (parameter.name === 'offset' && DRAWN.test(name) && here.unit.version < 6) continue
+    if (parameter.name === 'offset' && SHIFTED.test(name) && here.unit.version < 6) continue
     const expected = `${parameter.qualifier} ${parameter.types.map((one) => typeSpecText(one)).join(' or ')}`
     return {
       at: expr,

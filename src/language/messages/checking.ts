@@ -132,7 +132,11 @@ export const naWithoutType = (name: string): Message =>
 export const naBool = (): Message =>
   error('na-bool', 'A bool is never na since v6.', 'Use false, or an int that is na.')
 export const boolIsNeverNa = (fn: string): Message =>
-  error('bool-never-na', `\`${fn}\` takes no bool: a bool is never na since v6.`, 'Use the bool itself.')
+  error(
+    'bool-never-na',
+    `\`${fn}\` takes no bool (CE10123): a bool is never na since v6.`,
+    'Use the bool itself.',
+  )
 export const voidValue = (): Message =>
   error('void-value', 'This has no value.', 'It can only stand alone as a statement.')
 export const tupleValue = (): Message =>
@@ -445,8 +449,6 @@ export const nestedCollection = (found: string): Message =>
     `A collection cannot hold collections, as ${found} does.`,
     'Put the inner one into a field of a type of your own.',
   )
-export const naOfBool = (): Message =>
-  notOnTradingView('`na()` takes no bool since v6.', 'A bool is never na: use the bool itself.')
 export const mapWithoutTypes = (): Message =>
   notOnTradingView('The types of keys and values are missing.', 'Write `map.new<string, float>()`.')
 export const defaultOutside = (value: number, name: 'minval' | 'maxval', bound: number): Message =>
