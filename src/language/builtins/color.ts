@@ -70,7 +70,7 @@ export const COLOR: readonly BuiltinEntry[] = [
     pure: true,
   }),
   fn('color.t', 'Transparency, 0 to 100.', '(color color) float', {
-    fn: (color: number) => (Number.isNaN(color) ? color : Math.round(100 - (channel(color, 3) * 100) / 255)),
+    fn: (color: number) => Math.round(100 - (channel(color, 3) * 100) / 255),
     pure: true,
   }),
 ]
@@ -79,9 +79,9 @@ function opaque(rgbValue: number): number {
   return rgbValue * 256 + 255
 }
 
-/** Not with bit operators: they would make colours above 0x7fffffff negative. */
+/** na has none of any. Not with bit operators: they would make colours above 0x7fffffff negative. */
 function channel(color: number, place: number): number {
-  return Number.isNaN(color) ? color : Math.floor(color / 256 ** (3 - place)) % 256
+  return Number.isNaN(color) ? 0 : Math.floor(color / 256 ** (3 - place)) % 256
 }
 
 function byte(value: number): number {
@@ -107,22 +107,18 @@ function rgb(red: number, green: number, blue: number, transparency: number): nu
   return packed + alphaOf(Number.isNaN(transparency) ? 100 : transparency)
 }
 
-function fromGradient(
-  value: number,
-  bottomValue: number,
-  topValue: number,
-  bottomColor: number,
-  topColor: number,
-): number {
-  if (Number.isNaN(value) || Number.isNaN(bottomColor) || Number.isNaN(topColor)) return Number.NaN
-  const range = topValue - bottomValue
-  const share =
-    range === 0 ? Number(value > bottomValue) : Math.max(0, Math.min(1, (value - bottomValue) / range))
-  if (Number.isNaN(share)) return Number.NaN
+/** An end that is na has the hue of the other and cannot be seen; at that end itself the colour is na. */
+function fromGradient(value: number, low: number, high: number, bottom: number, top: number): number {
+  const range = high - low
+  const share = range === 0 ? Number(value > low) : Math.max(0, Math.min(1, (value - low) / range))
+  const from = Number.isNaN(bottom) ? withTransparency(top, 100) : bottom
+  const to = Number.isNaN(top) ? withTransparency(bottom, 100) : top
+  if (Number.isNaN(value + share + from)) return Number.NaN
+  if (share === 0 || share === 1) return share === 0 ? bottom : top
   let mixed = 0
   for (let place = 0; place < 4; place++) {
-    const from = channel(bottomColor, place)
-    mixed = mixed * 256 + byte(from + (channel(topColor, place) - from) * share)
+    const start = channel(from, place)
+    mixed = mixed * 256 + byte(start + (channel(to, place) - start) * share)
   }
   return mixed
 }

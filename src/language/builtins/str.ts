@@ -244,7 +244,8 @@ function format(runtime: Runtime, pattern: Text, ...args: unknown[]): Text {
   return pattern === null ? null : limited(runtime, formatMessage(pattern, args))
 }
 
-function formatTime(runtime: Runtime, time: number, pattern: Text, zone: Text): string {
+function formatTime(runtime: Runtime, time: number, pattern: Text, zone: Text): Text {
+  if (Number.isNaN(time)) return null
   return limited(
     runtime,
     formatDate(time, pattern ?? DEFAULT_DATE_PATTERN, zoneNamed(zone ?? runtime.timezone)),

@@ -146,7 +146,7 @@ export class PineArray<T = unknown> {
     const size = this.size
     const start = Number.isNaN(from) ? 0 : Math.trunc(from)
     const end = Number.isNaN(to) ? size : Math.trunc(to)
-    if (start < 0 || start > size) throw outOfBounds(start, size)
+    if (start < 0 || start >= size) throw outOfBounds(start, size)
     if (end < 0 || end > size) throw outOfBounds(end, size)
     if (start > end) throw invalidSlice(start, end)
     return new PineArray(this.items, this.na, this.budget, this, this.from + start, end - start)

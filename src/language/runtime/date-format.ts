@@ -37,7 +37,6 @@ export const DEFAULT_DATE_PATTERN = "yyyy-MM-dd'T'HH:mm:ssZ"
 
 /** K19: letters stand for parts of the date, repeated for width; text in single quotes and all else stands for itself. */
 export function formatDate(time: number, pattern: string, zone: Zone): string {
-  if (Number.isNaN(time)) return 'NaN'
   let text = ''
   for (let i = 0; i < pattern.length;) {
     const char = pattern[i]!

@@ -79,5 +79,5 @@ function placeholder(inner: string, args: readonly unknown[], pattern: string): 
 
 function dateText(time: number, pattern: string): string {
   const utc = zoneOf('UTC')
-  return utc === null ? 'NaN' : formatDate(time, pattern, utc)
+  return utc === null || Number.isNaN(time) ? 'NaN' : formatDate(time, pattern, utc)
 }

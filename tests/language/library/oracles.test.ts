@@ -45,7 +45,7 @@ describe('arrays', () => {
       const list = Array.from({ length: 8 }, () => below(10))
       const root = new PineArray(list.slice(), NaN, new Budget(DEFAULT_LIMITS))
       const from = below(4)
-      const to = from + below(4)
+      const to = from + 1 + below(3)
       const view = root.slice(from, to)
       const inner = view.slice(0, view.size)
       // The oracle: the window's elements, and what stands before and after them.

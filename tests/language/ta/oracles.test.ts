@@ -207,7 +207,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
   percentile_nearest_rank: {
     make: () => new ranks.PercentileNearestRank(),
-    args: (x, n) => [x, n, 30],
+    args: (x, n, bar) => [x, n, 30, bar],
     // What is na before the first value stands first.
     oracle: (seen, n) => {
       const window = lastOf(seen, n)
@@ -220,7 +220,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
   percentile_linear_interpolation: {
     make: () => new ranks.PercentileLinearInterpolation(),
-    args: (x, n) => [x, n, 30],
+    args: (x, n, bar) => [x, n, 30, bar],
     oracle: onBars((window, n) => {
       const sorted = window.toSorted((a, b) => a - b)
       const position = Math.min(Math.max((n * 30) / 100 - 0.5, 0), n - 1)
@@ -497,7 +497,7 @@ test('a length that is na or below one ends the script, but for the functions th
   expect(() => new extremes.Highest().next(1, -3, 0)).toThrow('got -3')
   expect(new ranks.Median().next(1, NaN)).toBeNaN()
   expect(new ranks.Mode().next(1, NaN)).toBeNaN()
-  expect(new ranks.PercentileNearestRank().next(1, NaN, 50)).toBeNaN()
+  expect(new ranks.PercentileNearestRank().next(1, NaN, 50, 0)).toBeNaN()
 })
 
 // As measured on TradingView with ta.lowest(bar_index + 1000, L): a skipped bar serves the value of L + 1 bars before it.

@@ -212,9 +212,9 @@ const STEPS: Readonly<Record<string, () => Step>> = {
     )(new ranks.Mode()),
   percentile: () =>
     (
-      (s) => (x, _, n) =>
-        s.next(x, n, 30)
-    )(new ranks.PercentileLinearInterpolation()),
+      (s, bar) => (x, _, n) =>
+        s.next(x, n, 30, bar++)
+    )(new ranks.PercentileLinearInterpolation(), 0),
   percentrank: () =>
     (
       (s) => (x, _, n) =>

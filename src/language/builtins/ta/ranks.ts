@@ -105,28 +105,63 @@ export class Mode {
   }
 }
 
-/** How many bars there were since a source had its first value, that one included. */
-class Since {
-  private count = 0
+/**
+ * The window of a percentile. Rounds of a loop share it, each as a bar of its own, and what one lacks of its length comes from
+ * the source's past, bar by bar. [PyneCore's probes m577 to m579, loops over several lengths]
+ */
+class PercentileWindow extends SortedWindow<TolerantValues> {
+  /** K14: how many na values in the window are of before the first value; they stand in the first places, all others in the last. */
+  leading = 0
+  private since = 0
+  private bar = -1
+  /** The window, oldest first, once a bar has had two rounds. */
+  private rounds: number[] | null = null
 
-  /** K14: how many na values in the window are of before; they stand in the first places, all others in the last. */
-  leading(source: number, length: number): number {
-    if (this.count > 0 || source === source) this.count++
-    return Math.max(0, length - this.count)
+  constructor() {
+    super(new TolerantValues())
+  }
+
+  add(value: number, length: number, bar: number): void {
+    const isAgain = bar === this.bar
+    this.bar = bar
+    if (!isAgain && (this.since > 0 || value === value)) this.since++
+    this.leading = Math.max(0, length - this.since)
+    const { history } = this
+    if (isAgain && this.rounds === null)
+      this.rounds = Array.from({ length: this.inWindow }, (_, i) => history.at(this.inWindow - 1 - i))
+    const { rounds } = this
+    if (rounds === null) {
+      this.push(value, length)
+      return
+    }
+    if (isAgain) history.replace(value)
+    else history.push(value, length)
+    const enter = (entering: number): void => {
+      if (entering === entering) this.sorted.add(entering)
+    }
+    rounds.push(value)
+    enter(value)
+    while (rounds.length < length) {
+      const before = history.at(rounds.length)
+      rounds.unshift(before)
+      enter(before)
+    }
+    while (rounds.length > length) {
+      const leaving = rounds.shift()!
+      if (leaving === leaving) this.sorted.remove(leaving)
+    }
   }
 }
 
 export class PercentileNearestRank {
-  private readonly window = new SortedWindow(new TolerantValues())
-  private readonly since = new Since()
+  private readonly window = new PercentileWindow()
 
-  next(source: number, length: number, percentage: number): number {
+  next(source: number, length: number, percentage: number, bar: number): number {
     if (length !== length) return NaN
     const n = lengthOf(length, 'ta.percentile_nearest_rank')
-    this.window.push(source, n)
-    const leading = this.since.leading(source, n)
+    this.window.add(source, n, bar)
     const share = percentOf(percentage, 'ta.percentile_nearest_rank')
-    const { history, sorted } = this.window
+    const { history, sorted, leading } = this.window
     if (history.count < n) return NaN
     const place = Math.max(1, Math.ceil((share * n) / 100)) - 1 - leading
     return place >= 0 && place < sorted.count ? sorted.values[place]! : NaN
@@ -134,17 +169,15 @@ export class PercentileNearestRank {
 }
 
 export class PercentileLinearInterpolation {
-  private readonly window = new SortedWindow(new TolerantValues())
-  private readonly since = new Since()
+  private readonly window = new PercentileWindow()
 
-  next(source: number, length: number, percentage: number): number {
+  next(source: number, length: number, percentage: number, bar: number): number {
     if (length !== length) return NaN
     const n = lengthOf(length, 'ta.percentile_linear_interpolation')
-    this.window.push(source, n)
-    const leading = this.since.leading(source, n)
+    this.window.add(source, n, bar)
     if (percentage !== percentage) return NaN
     const share = percentOf(percentage, 'ta.percentile_linear_interpolation')
-    const { history, sorted } = this.window
+    const { history, sorted, leading } = this.window
     if (source !== source || history.count < n) return NaN
     return interpolated(sorted.values, sorted.count, n, share, leading)
   }
@@ -313,13 +346,13 @@ export const RANKS: readonly BuiltinEntry[] = [
     'ta.percentile_nearest_rank',
     'The value that `percentage` per cent of the last `length` values do not exceed.',
     '(series float source, series int length, simple float percentage) series float',
-    { state: PercentileNearestRank },
+    { state: PercentileNearestRank, implicit: ['bar_index'] },
   ),
   fn(
     'ta.percentile_linear_interpolation',
     'The value `percentage` per cent of the last `length` values lie below, between the two nearest ones.',
     '(series float source, series int length, simple float percentage) series float',
-    { state: PercentileLinearInterpolation },
+    { state: PercentileLinearInterpolation, implicit: ['bar_index'] },
   ),
   fn(
     'ta.percentrank',

@@ -243,7 +243,7 @@ export class SortedBlocks {
 export class SortedWindow<Sorted extends SortedValues | SortedBlocks = SortedValues> {
   readonly history = new ValueHistory()
   readonly sorted: Sorted
-  private inWindow = 0
+  protected inWindow = 0
 
   constructor(sorted: Sorted) {
     this.sorted = sorted
