@@ -251,6 +251,26 @@ const CASES: readonly RuleCase[] = [
     positions: [0, 1, 1, 0, 0],
   },
   {
+    rule: 'C3: a priced add that stands before a close is refused, and one behind it has its room',
+    bars: `${FLAT} ${FLAT} 100/100/94/96 ${FLAT} ${FLAT} ${FLAT} 100/100/94/96`,
+    script: ({ bar, long, close }) => {
+      if (bar === 0 || bar === 4) long('L')
+      if (bar === 1) {
+        long('L', { limit: 95 })
+        close('L')
+      }
+      if (bar === 5) {
+        close('L')
+        long('L', { limit: 95 })
+      }
+    },
+    trades: [
+      'long 1 L@1 100 → Close entry(s) order L@2 100 = 0',
+      'long 1 L@5 100 → Close entry(s) order L@6 100 = 0',
+    ],
+    positions: [0, 1, 0, 0, 0, 1, 1],
+  },
+  {
     rule: 'C4: strategy.order nets and minds no pyramiding',
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ bar, order }) => {

@@ -76,7 +76,7 @@ export class Walk {
     const { looksAlways } = this.watch
     const calls = looksAlways && this.losingDaysReached(bar)
     const isQuiet = !calls && this.isQuietAtOpen()
-    const refused = isQuiet && this.dropOverCap()
+    const refused = isQuiet && this.takeNew(0)
     if (isQuiet && this.staysAway(bar)) {
       account.walking = false
       account.point = 4
@@ -177,8 +177,7 @@ export class Walk {
     // The open of a finer bar is on the way from the previous one.
     if (point > 0) account.point = point as PathPoint
     this.segment(before, ticks, Math.sign(ticks - before) || (point === 1 ? first : -first))
-    this.fillMarket(ticks)
-    this.dropOverCap()
+    this.takeNew(ticks)
   }
 
   /** B9: an immediate close executes on the tick on which it was requested. */
@@ -273,8 +272,7 @@ export class Walk {
     const { account, floor } = this
     account.point = 0
     account.nowTicks = open
-    this.fillMarket(open)
-    this.dropOverCap()
+    this.takeNew(open)
     this.fillGaps(open)
     floor.callMargin(open)
     floor.checkIntradayLoss(open)
@@ -291,35 +289,37 @@ export class Walk {
   /**
    * C3: a priced add that pyramiding refuses is refused on its first bar, whether reached or not, and does not wait for the
    * position to close (parity list slippage_limit: 264 of its 280 trades depend on it). One that was placed earlier waits
-   * on. Answers whether any was.
+   * on. It is judged in its turn: a close that the script asked for before it has made room by then, and one that it asked
+   * for after it has not (probe pyramid-deferred-flip-close-all-01). Answers whether any was refused.
    */
-  private dropOverCap(): boolean {
+  private takeNew(ticks: number): boolean {
     const { book, floor } = this
-    const before = book.orders.length
+    let refused = false
     for (let i = 0; i < book.orders.length;) {
       const order = book.orders[i]!
-      if (floor.refuses(order)) {
+      if (isMarket(order)) i = this.fillAt(i, ticks)
+      else if (floor.refuses(order)) {
         removeAt(book.orders, i)
         book.free(order)
+        refused = true
       } else i++
     }
-    return book.orders.length < before
+    return refused
   }
 
   private fillMarket(ticks: number): void {
     const { book } = this
-    for (let i = 0; i < book.orders.length;) {
-      const order = book.orders[i]!
-      if (!isMarket(order)) {
-        i++
-        continue
-      }
-      removeAt(book.orders, i)
-      this.floor.fill(order, ticks, true)
-      book.free(order)
-      // A fill may have removed other orders from the list.
-      i = 0
-    }
+    for (let i = 0; i < book.orders.length;) i = isMarket(book.orders[i]!) ? this.fillAt(i, ticks) : i + 1
+  }
+
+  /** Answers where to go on: a fill may have removed other orders from the list. */
+  private fillAt(index: number, ticks: number): number {
+    const { book, floor } = this
+    const order = book.orders[index]!
+    removeAt(book.orders, index)
+    floor.fill(order, ticks, true)
+    book.free(order)
+    return 0
   }
 
   private fillGaps(open: number): void {

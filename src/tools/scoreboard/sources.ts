@@ -77,8 +77,6 @@ export const REASONS: Readonly<Record<string, string>> = {
   'mtf-htf-60-rsi14-inside-security-01': SHORTER,
   'mtf-htf-60-sma20-inside-security-01': SHORTER,
   'mtf-htf-60-volume-spike-01': SHORTER,
-  'pyramid-deferred-flip-close-all-01':
-    'has one fill more here: a stop order on a bar at whose open everything is closed. Why TradingView did not fill that one of some hundred is open',
   'ta-pivot-atr-stop-target-01':
     'exported with the bar magnifier on, which the script does not say: eight fills lie outside the bar they are stamped with',
   '020_bar_magnifier__magnifier_sl_hits_before_tp_when_price_goes_down_first':
