@@ -153,7 +153,7 @@ export class Account implements BrokerAccount, PotMember {
     return this.position.openGain(this.nowPrice(), this.rate())
   }
   get netProfit(): number {
-    return this.position.netProfit - this.position.fees
+    return this.grossProfit - this.grossLoss
   }
   get closedProfit(): number {
     return this.position.netProfit
