@@ -1,6 +1,7 @@
 // The small functions that money rests on, each at its bounds. What is expected was worked out by hand.
 
 import { describe, expect, test } from 'bun:test'
+import { Account } from '../../src/broker/emulator/account.ts'
 import { commissionOf } from '../../src/broker/emulator/commission.ts'
 import { callRange, exceeds, marginCallUnits, NEVER_CALLED } from '../../src/broker/emulator/margin.ts'
 import {
@@ -20,9 +21,12 @@ import {
   rollDay,
   watches,
 } from '../../src/broker/emulator/risk.ts'
+import { Pot } from '../../src/broker/emulator/pot.ts'
 import { brokerSettings, type DeclarationArgs } from '../../src/broker/emulator/settings.ts'
 import { budgetOf, unitsFor } from '../../src/broker/emulator/sizing.ts'
-import { TEST_SYMBOL } from './drive.ts'
+import { Watch } from '../../src/broker/emulator/watch.ts'
+import { Random } from '../../src/tools/torture/random.ts'
+import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 const settingsOf = (args: DeclarationArgs, version = 6) => brokerSettings(args, TEST_SYMBOL, version)
 const ONE = 1e8
@@ -297,5 +301,65 @@ describe('risk', () => {
         { ...calm, positionMax: 2 },
       ].map(watches),
     ).toEqual([false, true, true, true, true, false])
+  })
+})
+
+describe('G1: what is affordable', () => {
+  const bars = barsFrom('100/100/100/100')
+  const never = () => 0
+  let account = new Account({ bars, symbol: TEST_SYMBOL, settings: settingsOf({}) })
+  let watch = new Watch(account, never)
+
+  /** Opens, adds, reduces, closes or reverses. */
+  function trade({ position }: Account, direction: 1 | -1, units: number, price: number): void {
+    const held = Math.abs(position.units)
+    const closing = position.units * direction < 0 ? Math.min(held, units) : 0
+    const execution = { direction, closing, opening: units - closing, price, money: price, fee: 1, rate: 1 }
+    position.execute({ ...execution, bar: 0, point: 4, id: 'L', comment: null, alertMessage: null }, null)
+  }
+
+  test.each([1, 2, 3, 4])('does not hang on what was asked before: seed %i', (seed) => {
+    const random = new Random(seed)
+    const answers = new Set<boolean>()
+    for (let i = 0; i < 8000; i++) {
+      if (i % 20 === 0) {
+        const margins = { margin_long: random.pick([100, 50, 0]), margin_short: random.pick([100, 20]) }
+        const settings = settingsOf({ ...margins, initial_capital: 10_000 })
+        account = new Account({ bars, symbol: TEST_SYMBOL, settings })
+        watch = new Watch(account, never)
+      }
+      if (random.chance(0.2)) {
+        trade(account, random.pick([1, -1]), random.integer(1, 110) * ONE, 100)
+        watch.setCallRange()
+      }
+      const direction = random.pick([1, -1] as const)
+      const units = random.integer(1, random.chance(0.1) ? 150 : 4) * ONE
+      const price = random.integer(60, 140)
+      const affords = watch.affords(direction, units, price)
+      answers.add(affords)
+      expect({ i, affords }).toEqual({
+        i,
+        affords: new Watch(account, never).affords(direction, units, price),
+      })
+    }
+    expect(answers.size).toBe(2)
+  })
+
+  test('hangs on the rate of the day, and on what others of a pot have', () => {
+    const settings = settingsOf({ initial_capital: 1000 })
+    const rates = Float64Array.of(1, 9)
+    account = new Account({ bars, symbol: TEST_SYMBOL, settings, rates })
+    watch = new Watch(account, never)
+    expect(watch.affords(1, 2 * ONE, 100)).toBe(true)
+    account.bar = 1
+    expect(watch.affords(1, 2 * ONE, 100)).toBe(false)
+    const pot = new Pot()
+    const first = new Account({ bars, symbol: TEST_SYMBOL, settings, pot })
+    const second = new Account({ bars, symbol: TEST_SYMBOL, settings, pot })
+    const other = new Watch(second, never)
+    expect(other.affords(1, 2 * ONE, 100)).toBe(true)
+    trade(first, 1, 9 * ONE, 100)
+    pot.show(first)
+    expect(other.affords(1, 2 * ONE, 100)).toBe(false)
   })
 })
