@@ -106,7 +106,7 @@ export class Desk implements BrokerDesk {
     // each bar of a stop that moves was a third of the time.
     const waiting = this.book.waitingOrder(id)
     if (waiting === undefined) this.book.dropUnopened(id, account.bar)
-    const order = waiting ?? blankOrder(this.book.takeSpare())
+    const order = waiting ?? this.book.takeSpare() ?? blankOrder(null)
     requestInto(order, request)
     order.id = id
     order.kind = kind

@@ -96,7 +96,6 @@ export class RestingNotes {
   private over = noneOver()
   private waiting: NotedOrder[] = []
   private readonly spare: NotedOrder[] = []
-  private readonly once: NotedOrder = { label: 0, units: 0, ticks: 0, from: 0, seen: 0 }
   private notes = 0
   private lastId: string | null = null
   private lastNumber = 0
@@ -132,12 +131,8 @@ export class RestingNotes {
   /** Instead of both, for an order that nothing rested beside, and that was refused before the bar ended. */
   refused(order: Order, bar: number): void {
     const isStop = awaitsStop(order)
-    const { once } = this
-    once.label = 3 * this.numberOf(order.id) + (isStop ? STOP : LIMIT)
-    once.units = order.direction * order.units
-    once.ticks = isStop ? order.stop : order.limit
-    once.from = bar - 1
-    if (this.over.count < KEPT_MAX) this.end(once, bar)
+    const label = 3 * this.numberOf(order.id) + (isStop ? STOP : LIMIT)
+    this.end(label, order.direction * order.units, isStop ? order.stop : order.limit, bar - 1, bar)
     this.last = bar
   }
 
@@ -190,7 +185,7 @@ export class RestingNotes {
       if (one.seen === this.notes) waiting[left++] = one
       // An order that came and went within one bar was not there at any close.
       else {
-        if (one.from < gone && this.over.count < KEPT_MAX) this.end(one, gone)
+        if (one.from < gone) this.end(one.label, one.units, one.ticks, one.from, gone)
         this.spare.push(one)
       }
     }
@@ -198,8 +193,9 @@ export class RestingNotes {
     while (waiting.length > left) waiting.pop()
   }
 
-  private end({ label, units, ticks, from }: NotedOrder, to: number): void {
+  private end(label: number, units: number, ticks: number, from: number, to: number): void {
     const { over } = this
+    if (over.count >= KEPT_MAX) return
     const block = blockOf(over)
     const { words, used } = block
     const size = unitsRow(over, units)

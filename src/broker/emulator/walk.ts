@@ -57,13 +57,10 @@ export class Walk {
    * every bar for more: to walk and to note each like any other took a quarter of such a run.
    */
   onlyRefuses(bar: number): boolean {
-    const { account, watch } = this
+    const { watch } = this
     const { orders, legs } = this.book
     if (orders.length !== 1 || legs.length > 0 || watch.looksAlways || this.finer !== null) return false
-    if (isMarket(orders[0]!) || !this.floor.refuses(orders[0]!) || !this.neverCalls(bar)) return false
-    account.walking = false
-    account.point = 4
-    return true
+    return !isMarket(orders[0]!) && this.floor.refuses(orders[0]!) && this.neverCalls(bar)
   }
 
   /** Answers whether it had to walk: false = the book is unchanged, and nothing traded. */
@@ -224,6 +221,7 @@ export class Walk {
 
   /** Whether no price calls the position, not even a tick beyond the extremes, which is more than rounding can move them. */
   private neverCalls(bar: number): boolean {
+    if (!this.watch.mayCall) return true
     const { bars, mintick } = this.account
     return this.watch.isSafeBetween(lowestOf(bars, bar) - mintick, highestOf(bars, bar) + mintick)
   }
