@@ -16,6 +16,7 @@ import type { BuiltinCallExpr, Expr } from './program.ts'
 import { isCollection, typeOf } from './type-names.ts'
 import { ERROR, QUOTIENT, typeText, type Type } from './types.ts'
 import { condition, givenArguments, temporary } from './values.ts'
+import { reportBeyond, reportUnnamed } from './allowed.ts'
 import { walkExpr } from './walk.ts'
 
 export function builtinCall(
@@ -37,6 +38,7 @@ export function builtinCall(
     here.check.report(here, node.callee, messages.strategyOnly(name))
   if (builtin.status === 'source') here.check.report(here, node, messages.noDataSource(name))
   const written = givenArguments(here, node)
+  reportUnnamed(here, node, builtin)
   if (receiver !== null) written.unshift({ name: null, expr: receiver })
   const [first] = written
   if (here.unit.version === 6 && NEVER_NA.has(name) && first?.expr.type.kind === 'bool')
@@ -60,7 +62,7 @@ export function builtinCall(
     const unreadable = name === 'timestamp' && call.args.length === 1 ? refusal(here.check, call) : null
     if (unreadable !== null) here.check.report(here, node, messages.constantRefused(unreadable))
     reportRefusedThere(here, call, node)
-    reportTooSmall(here, call)
+    reportBeyond(here, name, call)
     countPlots(here, call)
     notePlot(here, call)
     countTupleElements(here, call)
@@ -126,28 +128,13 @@ function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call)
   if (name === 'strategy.exit' && !EXIT_LEVELS.some((level) => isGiven(call, level)))
     if (!isGiven(call, 'trail_offset') || !(isGiven(call, 'trail_price') || isGiven(call, 'trail_points')))
       here.check.report(here, node, messages.exitOfNothing())
-  if (name === 'map.new' && node.typeArguments.length === 0)
+  if (name === 'map.new' && node.typeArguments.length !== 2)
     here.check.report(here, node, messages.mapWithoutTypes())
   const { type } = call
   if (!MAKES_COLLECTION.test(name) || !isCollection(type)) return
   const of =
     type.kind === 'map' ? type.value : type.kind === 'array' || type.kind === 'matrix' ? type.of : type
   if (isCollection(of)) here.check.report(here, node, messages.nestedCollection(typeText(type)))
-}
-
-/** L20: the least that some arguments may be, where they are known before the run. */
-const LEAST: Readonly<Record<string, readonly [parameter: string, least: number, says: string]>> = {
-  plot: ['linewidth', 1, '`linewidth` is 1 at least since v6.'],
-  hline: ['linewidth', 1, '`linewidth` is 1 at least since v6.'],
-  'str.replace': ['occurrence', 0, '`occurrence` is 0 at least (CE10039).'],
-}
-
-function reportTooSmall(here: Place, call: BuiltinCallExpr): void {
-  const [parameter, least, says] = (here.unit.version === 6 && LEAST[call.builtin.name]) || ['', 0, '']
-  const given = argumentOf(call, parameter)
-  const value = given ? fold(here.check, given) : undefined
-  if (given && typeof value === 'number' && value < least)
-    here.check.report(here, given, messages.constantRefused(says))
 }
 
 const EXIT_LEVELS = ['profit', 'limit', 'loss', 'stop'] as const

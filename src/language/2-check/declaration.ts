@@ -5,6 +5,7 @@ import type { BuiltinFunction } from '../builtins/registry.ts'
 import * as messages from '../messages/checking.ts'
 import { argsAsOf, NEWEST_DAY } from '../behaviour.ts'
 import { argumentOf } from './argument.ts'
+import { reportBeyond } from './allowed.ts'
 import { fold } from './constant.ts'
 import { adapt } from './legacy.ts'
 import { choose } from './overloads.ts'
@@ -22,6 +23,7 @@ export function declarationCall(here: Place, node: tree.Call, builtin: BuiltinFu
     expr: value(here, one.value),
   }))
   const chosen = choose(here, builtin, adapt(here, builtin, written, node).given, [], node)
+  if (chosen) reportBeyond(here, builtin.name, chosen)
   const kind = builtin.name as ScriptKind
   const args: Record<string, number | string | boolean | null> = {}
   for (const [i, parameter] of (chosen?.overload.parameters ?? []).entries()) {

@@ -20,6 +20,7 @@ import {
   type Place,
 } from './place.ts'
 import type { Expr, FunctionInstance } from './program.ts'
+import { better } from './overloads.ts'
 import { reportHidden } from './top-level.ts'
 import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText, type Type } from './types.ts'
 import { value, type Given } from './values.ts'
@@ -73,11 +74,6 @@ export function takes(
   return templates.some((template) => bind(here, template, given, node).problem === null)
 }
 
-function better(a: Bound, b: Bound): boolean {
-  if (a.problem === null) return b.problem !== null || a.cost < b.cost
-  return b.problem !== null && a.problem.progress > b.problem.progress
-}
-
 function bind(here: Place, template: FunctionTemplate, given: readonly Given[], node: Range): Bound {
   const { parameters } = template.node
   const { name, types } = template
@@ -111,8 +107,8 @@ function bind(here: Place, template: FunctionTemplate, given: readonly Given[], 
         continue
       }
     }
-    if (places[index] !== null && here.unit.version === 6) {
-      note(one.expr, messages.duplicateArgument(name, one.name ?? ''), 60)
+    if (places[index] !== null) {
+      if (here.unit.version === 6) note(one.expr, messages.duplicateArgument(name, one.name ?? ''), 60)
       continue
     }
     places[index] = one.expr
@@ -150,7 +146,7 @@ function call(here: Place, bound: Bound, node: Range): Expr {
   const { template } = bound
   const args = template.node.parameters.map((parameter, i): Expr => {
     const type = bound.types[i] ?? null
-    const expr = bound.places[i] ?? defaultValue(here, template, parameter)
+    const expr = bound.places[i] ?? defaultValue(here, template, parameter, type)
     if (type !== null) return coerce(expr, type)
     return expr.type.kind === 'na' ? coerce(expr, FLOAT) : expr
   })
@@ -173,9 +169,19 @@ function call(here: Place, bound: Bound, node: Range): Expr {
   })
 }
 
-function defaultValue(here: Place, template: FunctionTemplate, parameter: tree.Parameter): Expr {
+function defaultValue(
+  here: Place,
+  template: FunctionTemplate,
+  parameter: tree.Parameter,
+  type: Type | null,
+): Expr {
   if (parameter.default === null) return errorExpr(parameter)
-  return value({ ...atTop(here.check, template.unit), out: here.out }, parameter.default)
+  const inside = { ...atTop(here.check, template.unit), out: here.out }
+  const expr = value(inside, parameter.default)
+  if (type === null || fits(here, expr.type, type)) return expr
+  const name = parameter.name.name
+  inside.check.report(inside, parameter.default, messages.typeMismatch(name, typeText(type), describe(expr)))
+  return errorExpr(parameter)
 }
 
 /** The copy of the function for these types of arguments; null = the call itself is a mistake, which has been reported. */

@@ -69,7 +69,9 @@ export function inputCall(here: Place, node: tree.Call, builtin: BuiltinFunction
   }
   const type =
     kind === 'enum' || (kind === 'source' && defval.type.kind === 'int') ? defval.type : TYPES[kind]
-  if (!fits(here, defval.type, type) && !(kind === 'int' && isNumber(defval.type))) {
+  const isLoose = here.unit.version < 5 && kind === 'int' && isNumber(defval.type)
+  const isNoMember = builtin.name === 'input.enum' && defval.type.kind !== 'enum'
+  if (isNoMember || (!fits(here, defval.type, type) && !isLoose)) {
     here.check.report(
       here,
       defvalNode,
@@ -250,11 +252,9 @@ function place(here: Place, node: tree.Call, builtin: BuiltinFunction): Map<stri
         one,
         messages.unknownArgument(builtin.name, name, here.check.suggest(name, order)),
       )
-    } else if (places.has(name) && here.unit.version === 6) {
+    } else if (!places.has(name)) places.set(name, one.value)
+    else if (here.unit.version === 6)
       here.check.report(here, one, messages.duplicateArgument(builtin.name, name))
-    } else {
-      places.set(name, one.value)
-    }
   }
   return places
 }
@@ -272,11 +272,13 @@ function parameterOrder(here: Place, node: tree.Call, builtin: BuiltinFunction):
   return here.unit.version === 6 ? names : names.filter((name) => name !== 'active')
 }
 
-/** Whether the call may name this parameter. Up to v5 every input took all that v4's `input()` did. */
-function known(here: Place, builtin: BuiltinFunction, name: string): boolean {
-  if (builtin.overloads.some((one) => one.parameters.some((parameter) => parameter.name === name)))
-    return true
-  return here.unit.version < 6 && V4_ORDER.some((one) => one === name)
+/** Whether the call may name this parameter, too. Up to v5 every input took all that v4's `input()` did. */
+function known(here: Place, { overloads }: BuiltinFunction, name: string): boolean {
+  return (
+    here.unit.version < 6 &&
+    (V4_ORDER.some((one) => one === name) ||
+      overloads.some((one) => one.parameters.some((parameter) => parameter.name === name)))
+  )
 }
 
 function kindByName(name: string): InputKind | null {

@@ -75,7 +75,13 @@ export function choose(
   return isGuess && chosen.type.kind !== 'void' ? { ...chosen, type: ERROR } : chosen
 }
 
-function better(a: Fit, b: Fit): boolean {
+interface Tried {
+  readonly cost: number
+  readonly problem: { readonly progress: number } | null
+}
+
+/** Whether a call fits `a` better than `b`. */
+export function better(a: Tried, b: Tried): boolean {
   if (a.problem === null) return b.problem !== null || a.cost < b.cost
   return b.problem !== null && a.problem.progress > b.problem.progress
 }

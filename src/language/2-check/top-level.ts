@@ -51,6 +51,8 @@ function enumDeclaration(here: Place, node: tree.EnumDeclaration): void {
     name: one.name.name,
     title: one.title?.kind === 'String' ? one.title.value : one.name.name,
   }))
+  for (const { title } of node.members)
+    if (title !== null && title.kind !== 'String') here.check.report(here, title, messages.titleIsText())
   reportTwice(
     here,
     'member',

@@ -21,6 +21,10 @@ import type {
 } from './registry.ts'
 import { parseQualifiedType, parseSignature } from './signature.ts'
 
+/** The signature of most averages. */
+export const BY_LENGTH = '(series float source, series int length) series float'
+export const BY_SIMPLE_LENGTH = '(series float source, simple int length) series float'
+
 export function fn(
   name: string,
   doc: string,

@@ -51,14 +51,12 @@ const CASTS: readonly BuiltinEntry[] = [
       '(float source, float replacement = 0) float',
       '(color source, color replacement = 0) color',
       '(bool source, bool replacement = false) bool',
-      '(string source, string replacement = "") string',
     ],
     [
       { fn: (x: number, y: number) => (Number.isFinite(x) ? x : y), pure: true },
       { fn: (x: number, y: number) => (Number.isNaN(x) ? y : x), pure: true },
       { fn: (x: number, y: number) => (Number.isNaN(x) ? y : x), pure: true },
       { fn: (x: boolean | null, y: boolean) => x ?? y, pure: true },
-      { fn: (x: string | null, y: string) => x || y, pure: true },
     ],
   ),
   fn(
@@ -69,15 +67,8 @@ const CASTS: readonly BuiltinEntry[] = [
       '(float source) series float',
       '(color source) series color',
       '(bool source) series bool',
-      '(string source) series string',
     ],
-    [
-      { state: FixnanNumber },
-      { state: FixnanNumber },
-      { state: FixnanNumber },
-      { state: FixnanValue },
-      { state: FixnanValue },
-    ],
+    [{ state: FixnanNumber }, { state: FixnanNumber }, { state: FixnanNumber }, { state: FixnanValue }],
   ),
   fn('int', 'The number without its fraction.', '(int|float x) int', {
     fn: (x: number) => Math.trunc(x),
@@ -126,31 +117,35 @@ const CASTS: readonly BuiltinEntry[] = [
 /** The defaults that today's newest version has. */
 const NOW = datedDefaults(6, NEWEST_DAY)
 
+const SHOWN_AS =
+  '(const string title, const string shorttitle?, const bool overlay = false, const string format = format.inherit, const int precision?, ' +
+  'const string scale?, '
+const KEPT =
+  'const bool explicit_plot_zorder = false, const int max_lines_count = 50, const int max_labels_count = 50, ' +
+  'const int max_boxes_count = 50, const int calc_bars_count = 0'
+const AT_LAST =
+  'const int max_polylines_count = 50, const bool dynamic_requests = true, const bool behind_chart = true'
+
 const DECLARATIONS: readonly BuiltinEntry[] = [
   fn(
     'indicator',
     'Says that the script is an indicator, and how it is shown.',
-    '(const string title, const string shorttitle?, const bool overlay = false, const string format = format.inherit, const int precision?, ' +
-      'const string scale?, const int max_bars_back = 0, const string timeframe = "", const bool timeframe_gaps = true, ' +
-      'const bool explicit_plot_zorder = false, const int max_lines_count = 50, const int max_labels_count = 50, ' +
-      'const int max_boxes_count = 50, const int calc_bars_count = 0, const int max_polylines_count = 50, ' +
-      'const bool dynamic_requests = true, const bool behind_chart = true) void',
+    `${SHOWN_AS}const int max_bars_back = 0, const string timeframe = "", const bool timeframe_gaps = true, ${KEPT}, ${AT_LAST}) void`,
     SPECIAL,
   ),
   fn(
     'strategy',
     'Says that the script is a strategy, and how its orders are filled.',
-    '(const string title, const string shorttitle?, const bool overlay = false, const string format = format.inherit, const int precision?, ' +
-      'const string scale?, const int pyramiding = 0, const bool calc_on_order_fills = false, const bool calc_on_every_tick = false, ' +
+    `${SHOWN_AS}const int pyramiding = 0, ` +
+      'const bool calc_on_order_fills = false, const bool calc_on_every_tick = false, ' +
       'const int max_bars_back = 0, const int backtest_fill_limits_assumption = 0, const string default_qty_type = ' +
       `strategy.${NOW['default_qty_type']}, const float default_qty_value = ${NOW['default_qty_value']}, const float initial_capital = ${NOW['initial_capital']}, ` +
       'const string currency = currency.NONE, ' +
       'const int slippage = 0, const string commission_type = strategy.commission.percent, const float commission_value = 0, ' +
       'const bool process_orders_on_close = false, const string close_entries_rule = "FIFO", const float margin_long = 100, ' +
-      'const float margin_short = 100, const bool explicit_plot_zorder = false, const int max_lines_count = 50, ' +
-      'const int max_labels_count = 50, const int max_boxes_count = 50, const int calc_bars_count = 0, const float risk_free_rate = 2, ' +
-      'const bool use_bar_magnifier = false, const bool fill_orders_on_standard_ohlc = false, const int max_polylines_count = 50, ' +
-      'const bool dynamic_requests = true, const bool behind_chart = true, const bool calc_on_every_history_tick = false) void',
+      `const float margin_short = 100, ${KEPT}, const float risk_free_rate = 2, ` +
+      'const bool use_bar_magnifier = false, const bool fill_orders_on_standard_ohlc = false, ' +
+      `${AT_LAST}, const bool calc_on_every_history_tick = false) void`,
     SPECIAL,
   ),
   fn(
@@ -224,6 +219,13 @@ const SHOWN = 'input bool editable = true, input int show_last?'
 const DISPLAY = 'input int display = display.all'
 const FORMATTED = `${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false`
 
+const MARKED =
+  'input string location = location.abovebar, series color color = color.blue, simple int offset = 0, const string text = "", ' +
+  `series color textcolor?, input bool editable = true, const string size = size.auto, input int show_last?, ${FORMATTED}) void`
+const BETWEEN =
+  'series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ' +
+  `${DISPLAY}, const bool fillgaps = false, input bool editable = true) void`
+
 const PLOTS: readonly BuiltinEntry[] = [
   fn(
     'plot',
@@ -236,17 +238,13 @@ const PLOTS: readonly BuiltinEntry[] = [
   fn(
     'plotshape',
     'Draws a shape on bars where the series is true or not zero.',
-    '(series bool|float series, const string title = "", input string style = shape.xcross, input string location = location.abovebar, ' +
-      'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
-      `const string size = size.auto, input int show_last?, ${FORMATTED}) void`,
+    `(series bool|float series, const string title = "", input string style = shape.xcross, ${MARKED}`,
     SPECIAL,
   ),
   fn(
     'plotchar',
     'Draws a character on bars where the series is true or not zero.',
-    '(series bool|float series, const string title = "", input string char = "★", input string location = location.abovebar, ' +
-      'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
-      `const string size = size.auto, input int show_last?, ${FORMATTED}) void`,
+    `(series bool|float series, const string title = "", input string char = "★", ${MARKED}`,
     SPECIAL,
   ),
   fn(
@@ -283,8 +281,8 @@ const PLOTS: readonly BuiltinEntry[] = [
     [
       `(plot plot1, plot plot2, series color color?, const string title = "", input bool editable = true, input int show_last?, const bool fillgaps = false, ${DISPLAY}) void`,
       `(hline hline1, hline hline2, series color color?, const string title = "", input bool editable = true, const bool fillgaps = false, ${DISPLAY}) void`,
-      `(hline hline1, hline hline2, series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ${DISPLAY}, const bool fillgaps = false, input bool editable = true) void`,
-      `(plot plot1, plot plot2, series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ${DISPLAY}, const bool fillgaps = false, input bool editable = true) void`,
+      `(hline hline1, hline hline2, ${BETWEEN}`,
+      `(plot plot1, plot plot2, ${BETWEEN}`,
     ],
     SPECIAL,
   ),

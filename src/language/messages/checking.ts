@@ -296,6 +296,18 @@ export const naForConstant = (fn: string, name: string): Message =>
     'Write a number, or leave it out.',
   )
 /** How a built-in refuses constant arguments. */
+export const outOfBounds = (name: string, least: number, most: number): Message =>
+  error(
+    'out-of-bounds',
+    `\`${name}\` is ${most === Infinity ? `${least} at least` : `from ${least} to ${most}`}${name === 'occurrence' ? ' (CE10039)' : ''}.`,
+  )
+export const constantWanted = (fn: string, name: string): Message =>
+  error(
+    'constant-wanted',
+    `\`${name}\` of \`${fn}\` is one of the constants made for it (CE10123).`,
+    'The manual lists them.',
+  )
+export const titleIsText = (): Message => error('title-is-text', 'The title of a member is a text.')
 export const constantRefused = (why: string): Message => error('constant-refused', why)
 
 // The script as a whole
@@ -450,7 +462,7 @@ export const nestedCollection = (found: string): Message =>
     'Put the inner one into a field of a type of your own.',
   )
 export const mapWithoutTypes = (): Message =>
-  notOnTradingView('The types of keys and values are missing.', 'Write `map.new<string, float>()`.')
+  error('map-without-types', 'The types of keys and values are missing.', 'Write `map.new<string, float>()`.')
 export const defaultOutside = (value: number, name: 'minval' | 'maxval', bound: number): Message =>
   notOnTradingView(
     `The default ${value} is ${name === 'minval' ? 'below' : 'above'} the ${name} ${bound}.`,

@@ -1,6 +1,6 @@
 // Compares a series with what it was: change, mom, roc, rising, falling, cum.
 
-import { fn } from '../define.ts'
+import { BY_LENGTH, fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { EPSILON, ValueHistory, lengthOf } from './window.ts'
 
@@ -121,18 +121,13 @@ export const CHANGES: readonly BuiltinEntry[] = [
   fn(
     'ta.mom',
     'Momentum: the source minus what it was `length` bars ago.',
-    [
-      '(series int source, series int length) series int',
-      '(series float source, series int length) series float',
-    ],
+    ['(series int source, series int length) series int', BY_LENGTH],
     { state: Change, implicit: ['bar_index'] },
   ),
-  fn(
-    'ta.roc',
-    'Rate of change: per cent the source has moved in `length` bars.',
-    '(series float source, series int length) series float',
-    { state: Roc, implicit: ['bar_index'] },
-  ),
+  fn('ta.roc', 'Rate of change: per cent the source has moved in `length` bars.', BY_LENGTH, {
+    state: Roc,
+    implicit: ['bar_index'],
+  }),
   fn(
     'ta.rising',
     'True when the source has risen on each of the last `length` bars.',

@@ -13,7 +13,7 @@
 // included. [PyneCore: `ta.lowest` in an else branch is then right on all of 28,302 bars, and wrong on 257 with a window of
 // calls] From its first gap on, a window here does the same.
 
-import { fn } from '../define.ts'
+import { BY_LENGTH, fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill, StateClass } from '../../runtime/state-class.ts'
 import { readUntilNa } from './many-windows.ts'
@@ -361,10 +361,7 @@ export const EXTREMES: readonly BuiltinEntry[] = [
   fn(
     'ta.range',
     'The highest minus the lowest of the last `length` values.',
-    [
-      '(series int source, series int length) series int',
-      '(series float source, series int length) series float',
-    ],
+    ['(series int source, series int length) series int', BY_LENGTH],
     { state: Range, implicit: ['bar_index'] },
   ),
   fn(

@@ -5,7 +5,7 @@
 // TradingView's [K4; PyneCore, bit for bit on 27,800 bars each]: `prev + α(x − prev)` for ema, `(prev(n − 1) + x) / n` for
 // rma. The algebraically equal forms differ on half of the bars.
 
-import { fn } from '../define.ts'
+import { BY_LENGTH, BY_SIMPLE_LENGTH, fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillManyWindows } from './many-windows.ts'
@@ -252,40 +252,34 @@ export class Alma implements LengthFill {
 }
 
 export const MOVING_AVERAGES: readonly BuiltinEntry[] = [
-  fn(
-    'ta.sma',
-    'Simple moving average: the sum of the last `length` values divided by `length`.',
-    '(series float source, series int length) series float',
-    { state: Sma },
-  ),
+  fn('ta.sma', 'Simple moving average: the sum of the last `length` values divided by `length`.', BY_LENGTH, {
+    state: Sma,
+  }),
   fn(
     'ta.ema',
     'Exponential moving average, with a weight of 2 / (length + 1) for the newest value.',
-    '(series float source, simple int length) series float',
+    BY_SIMPLE_LENGTH,
     { state: Ema },
   ),
   fn(
     'ta.rma',
     "Wilder's moving average, the one rsi and atr use: a weight of 1 / length for the newest value.",
-    '(series float source, simple int length) series float',
+    BY_SIMPLE_LENGTH,
     { state: Rma },
   ),
-  fn(
-    'ta.wma',
-    'Weighted moving average: the newest value weighs `length`, the oldest one 1.',
-    '(series float source, series int length) series float',
-    { state: Wma },
-  ),
+  fn('ta.wma', 'Weighted moving average: the newest value weighs `length`, the oldest one 1.', BY_LENGTH, {
+    state: Wma,
+  }),
   fn(
     'ta.hma',
     'Hull moving average: wma of (2 · wma of half the length − wma), over the square root of the length.',
-    '(series float source, simple int length) series float',
+    BY_SIMPLE_LENGTH,
     { state: Hma },
   ),
   fn(
     'ta.vwma',
     'Volume-weighted moving average: sma of source · volume divided by sma of volume.',
-    '(series float source, series int length) series float',
+    BY_LENGTH,
     { state: Vwma, implicit: ['volume'] },
   ),
   fn(

@@ -1,6 +1,6 @@
 // Oscillators: rsi, stoch, cci, cmo, mfi, tsi, wpr, macd.
 
-import { fn } from '../define.ts'
+import { BY_LENGTH, BY_SIMPLE_LENGTH, fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillManyWindows } from './many-windows.ts'
@@ -174,7 +174,7 @@ export const OSCILLATORS: readonly BuiltinEntry[] = [
   fn(
     'ta.rsi',
     "Relative strength index: Wilder's averages of the ups and of the downs, on a scale of 0 to 100.",
-    '(series float source, simple int length) series float',
+    BY_SIMPLE_LENGTH,
     { state: Rsi },
   ),
   fn(
@@ -192,7 +192,7 @@ export const OSCILLATORS: readonly BuiltinEntry[] = [
   fn(
     'ta.cci',
     'Commodity channel index: the distance from the average in units of 0.015 mean deviations.',
-    '(series float source, series int length) series float',
+    BY_LENGTH,
     { state: Cci },
   ),
   fn(

@@ -3,7 +3,7 @@
 // Of all functions with a length, only median, mode and the two percentiles accept an na length, for which they answer na.
 // [K10, measured]
 
-import { fn } from '../define.ts'
+import { BY_LENGTH, BY_SIMPLE_LENGTH, fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { CountedWindow } from './counted-window.ts'
 import { SortedValues, SortedWindow, TolerantValues, replaceWithin } from './sorted-window.ts'
@@ -327,19 +327,13 @@ export const RANKS: readonly BuiltinEntry[] = [
   fn(
     'ta.median',
     'The median of the last `length` values.',
-    [
-      '(series int source, series int length) series int',
-      '(series float source, series int length) series float',
-    ],
+    ['(series int source, series int length) series int', BY_LENGTH],
     [{ state: IntMedian }, { state: Median }],
   ),
   fn(
     'ta.mode',
     'The most frequent of the last `length` values, the smallest if there are several.',
-    [
-      '(series int source, series int length) series int',
-      '(series float source, series int length) series float',
-    ],
+    ['(series int source, series int length) series int', BY_LENGTH],
     { state: Mode },
   ),
   fn(
@@ -357,13 +351,13 @@ export const RANKS: readonly BuiltinEntry[] = [
   fn(
     'ta.percentrank',
     'How many of the `length` values before are not above the current one, in per cent.',
-    '(series float source, series int length) series float',
+    BY_LENGTH,
     { state: PercentRank },
   ),
   fn(
     'ta.rci',
     'Rank correlation index: how steadily the source has risen (100) or fallen (−100).',
-    '(series float source, simple int length) series float',
+    BY_SIMPLE_LENGTH,
     { state: Rci },
   ),
 ]

@@ -4,7 +4,7 @@
 // the one before. The line is anchored one step before the point where it is evaluated, and the operations keep this order: the
 // algebraically equal forms miss TradingView's last digit on up to half of the bars. [PyneCore, eleven configurations of 22,000 bars]
 
-import { fn } from '../define.ts'
+import { BY_LENGTH, fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillManyWindows } from './many-windows.ts'
@@ -93,10 +93,5 @@ export const REGRESSION: readonly BuiltinEntry[] = [
     '(series float source, series int length, simple int offset) series float',
     { state: Linreg },
   ),
-  fn(
-    'ta.cog',
-    'Centre of gravity of the last `length` values.',
-    '(series float source, series int length) series float',
-    { state: Cog },
-  ),
+  fn('ta.cog', 'Centre of gravity of the last `length` values.', BY_LENGTH, { state: Cog }),
 ]

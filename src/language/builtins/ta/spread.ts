@@ -3,7 +3,7 @@
 // Variances are q/n − m², never below zero, computed from TradingView's own rolling sums. For a series that hardly moves at
 // a high price this loses digits, and it loses the same digits as TradingView. [PyneCore, bit for bit on 27,800 bars]
 
-import { fn } from '../define.ts'
+import { BY_LENGTH, fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillManyWindows } from './many-windows.ts'
@@ -122,12 +122,7 @@ export const SPREAD: readonly BuiltinEntry[] = [
     '(series float source, series int length, series bool biased = true) series float',
     { state: Stdev },
   ),
-  fn(
-    'ta.dev',
-    'Mean distance of the last `length` values from their average.',
-    '(series float source, series int length) series float',
-    { state: Dev },
-  ),
+  fn('ta.dev', 'Mean distance of the last `length` values from their average.', BY_LENGTH, { state: Dev }),
   fn(
     'ta.correlation',
     'Correlation coefficient of the last `length` values of two series, −1 to 1.',
