@@ -192,7 +192,11 @@ function instantiate(
   types: readonly (Type | null)[],
   node: Range,
 ): CheckedFunction | null {
-  const kinds = args.map((arg, i) => `${arg.qualifier} ${typeText(types[i] ?? arg.type)}`)
+  // L21: a parameter that is declared `series` is one, whatever it is given.
+  const qualifiers = args.map((arg, i) =>
+    latest(arg.qualifier, template.node.parameters[i]?.type?.qualifier ?? 'const'),
+  )
+  const kinds = args.map((arg, i) => `${qualifiers[i]} ${typeText(types[i] ?? arg.type)}`)
   const key = kinds.join(', ')
   const known = template.instances.get(key)
   if (known === null) here.check.report(here, node, messages.recursion(template.name))
@@ -224,7 +228,7 @@ function instantiate(
   fn.parameters = declaration.parameters.map((parameter, i) => {
     const arg = args[i] ?? errorExpr(parameter)
     const type = types[i] ?? arg.type
-    return declare(inside, parameter.name.name, parameter.name.start, type, arg.qualifier, 'parameter')
+    return declare(inside, parameter.name.name, parameter.name.start, type, qualifiers[i]!, 'parameter')
   })
   fn.body = body(inside, declaration.body.statements, 'tail')
   const { result } = fn.body
