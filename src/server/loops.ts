@@ -14,6 +14,8 @@ const SWEEP_MS = 3600_000
 /** How often a server looks for backtests that it could take up: as it hears of them, hardly ever, and often while some wait for a worker. */
 const TAKE_UP_MS = 15_000
 const TAKE_UP_BUSY_MS = 100
+/** The longest pause after a look that failed. */
+const TAKE_UP_RETRY_MS = 1000
 
 /** Runs until the signal aborts. */
 export async function runLoops(
@@ -52,7 +54,7 @@ async function takeUpRuns(services: Services, signal: AbortSignal): Promise<void
     services,
     'taking up backtests',
     async () => ((await runs.takeUp()) ? TAKE_UP_BUSY_MS : TAKE_UP_MS),
-    { mostMs: 1000 },
+    { mostMs: TAKE_UP_RETRY_MS },
   )
   features.onRunHeard((_, run) => {
     if (run?.node === null) loop.wake()
