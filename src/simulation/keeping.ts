@@ -87,10 +87,20 @@ export function togetherOnPostgres(timeline: Timeline, history: History): Keepin
   const postgres = new Postgres(timeline)
   const lines = new Map<string, Line>()
   const lineOf = (name: string) => lines.getOrInsertComputed(name, () => ({ state: 'open' }))
-  const read = { query: async (text: string, values: readonly unknown[]) => postgres.look(text, values) }
+  const looking = {
+    query: async <R>(text: string, values: readonly unknown[] = []) => postgres.look(text, values) as R[],
+  }
   const nodes = new Map<Life, string>()
   return {
-    kv: postgresKv({ schema: SCHEMA, reading: read } as never),
+    kv: postgresKv({
+      schema: SCHEMA,
+      reading: looking,
+      writing: looking,
+      node: '',
+      newId: () => new Uint8Array(),
+      written: () => {},
+      close: async () => {},
+    }),
     faults: {
       full: () => {
         postgres.isFull = true

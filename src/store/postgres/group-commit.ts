@@ -9,8 +9,11 @@ import { encodeKey } from '../key.ts'
 import { AboveMax, type Commit, type Key, type Sum, type Version } from '../kv.ts'
 import { booleanArray, byteaArray, intArray } from './arrays.ts'
 import type { Connection } from './connection.ts'
+import type { Database } from './database.ts'
 
-type GroupDeps = Pick<Connection, 'writing' | 'schema' | 'node' | 'newId' | 'written'>
+export interface GroupDeps extends Pick<Connection, 'schema' | 'node' | 'newId' | 'written'> {
+  readonly writing: Pick<Database, 'query'>
+}
 
 /** A commit with its keys as bytes. */
 interface Ready {

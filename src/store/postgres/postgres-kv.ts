@@ -9,7 +9,8 @@ import type { Entry, Key, Kv, Version } from '../kv.ts'
 import { pageRange } from '../memory.ts'
 import { byteaArray } from './arrays.ts'
 import type { Connection } from './connection.ts'
-import { GroupCommit } from './group-commit.ts'
+import type { Database } from './database.ts'
+import { GroupCommit, type GroupDeps } from './group-commit.ts'
 
 interface EntryRow {
   readonly key: Uint8Array
@@ -17,7 +18,11 @@ interface EntryRow {
   readonly version: Version
 }
 
-export function postgresKv(connection: Connection): Kv {
+interface KvDeps extends GroupDeps, Pick<Connection, 'close'> {
+  readonly reading: Pick<Database, 'query'>
+}
+
+export function postgresKv(connection: KvDeps): Kv {
   const { schema, reading } = connection
   const groups = new GroupCommit(connection)
 
