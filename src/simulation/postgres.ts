@@ -200,6 +200,8 @@ class Client implements SqlClient {
     this.#isClosed = true
     this.#unlisten()
     for (const reject of this.#pending) reject(lost('closed'))
+    // As Bun's pool does: who waits for a connection of it gets none.
+    for (const send of this.#waiting.splice(0)) send()
   }
 
   /** `work` is what the database does once it hears of it. */
