@@ -1,6 +1,7 @@
 // What the world has seen of the servers, and what it holds against them. Each check has a name, by which a finding says
 // which promise was broken.
 
+import { collection } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import { alertRecords } from '../notify/alerts/records.ts'
 import { deliveryCollection } from '../notify/webhooks/deliveries.ts'
@@ -14,7 +15,7 @@ export const CHECKS = {
   private: 'Nobody sees what is another’s',
   revoked: 'A session that was ended opens nothing',
   released: 'A server that stops in order leaves its work to the others at once',
-  counted: 'A counter is what it counts, and never below zero',
+  counted: 'A counter is what it counts',
   exclusive: 'The work of a shard is one server’s at a time',
   worked: 'Long work ends as it should, once, and a forward run does what a backtest of its bars does',
   settled: 'When the faults have stopped, everything pending comes to its end',
@@ -26,6 +27,11 @@ export interface Finding {
   readonly check: Check
   readonly at: number
   readonly says: string
+}
+
+interface Owned {
+  readonly id: string
+  readonly ownerId: string
 }
 
 interface Accepted {
@@ -208,17 +214,18 @@ export class History {
     return found
   }
 
-  /** The counters of all collections, as they stand and as they are counted. */
+  /** Of what people keep: its counters, and how much of it there is. */
   async checkCounts(kv: Kv): Promise<void> {
-    for (const name of ['watchlists', 'ideas', 'alerts', 'webhooks'])
-      for await (const [key, value] of counters(kv, name))
-        if (!(Number(value) >= 0)) this.found('counted', `${key} is ${value}`)
+    for (const name of ['watchlists', 'ideas', 'alerts', 'webhooks']) {
+      const left = new Map<string, number>()
+      for (const { key, value } of await kv.list({ prefix: [name, 'count', 'owner'] }, { limit: 10_000 }))
+        left.set(String(key.at(-1)), Number(value))
+      for await (const { ownerId } of collection<Owned>(kv, name).each())
+        left.set(ownerId, (left.get(ownerId) ?? 0) - 1)
+      for (const [owner, count] of left)
+        if (count !== 0) this.found('counted', `the counter of the ${name} of ${owner} is wrong by ${count}`)
+    }
   }
-}
-
-async function* counters(kv: Kv, name: string): AsyncGenerator<[string, string]> {
-  const page = await kv.list({ prefix: [name, 'count'] }, { limit: 10_000 })
-  for (const { key, value } of page) yield [key.join(' '), value]
 }
 
 const iso = (time: number) => new Date(time).toISOString()
