@@ -18,6 +18,7 @@ export const CHECKS = {
   counted: 'A counter is what it counts',
   exclusive: 'The work of a shard is one server’s at a time',
   worked: 'Long work ends as it should, once, and a forward run does what a backtest of its bars does',
+  fed: 'Bars of an exchange are stored as it says them in the end',
   settled: 'When the faults have stopped, everything pending comes to its end',
   answered: 'A server does not answer that it is at fault itself',
 } as const

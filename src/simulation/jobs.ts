@@ -5,7 +5,12 @@ import type { History } from './history.ts'
 import type { Answer } from './servers.ts'
 import type { Timeline } from './timeline.ts'
 
-type Call = (method: string, path: string, body?: unknown, isForLater?: boolean) => Promise<Answer | null>
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  isForLater?: boolean,
+) => Promise<Answer | null>
 
 interface Job {
   readonly path: Kind

@@ -2,7 +2,7 @@
 
 import type { Kv } from '../store/kv.ts'
 import { type Doc, type FedBar, type History, PROMPT_MS } from './history.ts'
-import { Jobs } from './jobs.ts'
+import { type Call, Jobs } from './jobs.ts'
 import type { Answer, Server } from './servers.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -79,6 +79,7 @@ export class Person {
   readonly #history: History
   readonly #servers: readonly Server[]
   #names = 0
+  readonly call: Call = (...asked) => this.#call(...asked)
   readonly jobs: Jobs
 
   constructor(number: number, timeline: Timeline, history: History, servers: readonly Server[]) {
@@ -86,7 +87,7 @@ export class Person {
     this.#timeline = timeline
     this.#history = history
     this.#servers = servers
-    this.jobs = new Jobs((...asked) => this.#call(...asked), timeline, history)
+    this.jobs = new Jobs(this.call, timeline, history)
   }
 
   /** Signs up, however often it has to be tried. */
@@ -339,15 +340,17 @@ export async function feedBars(
       const bar = barOf(series, null)
       history.bars.push(bar)
       const before = history.bars.findLast((one) => one.series === series && one.time < bar.time)
-      const corrected = before && timeline.once(4) ? [rowOf(before.time, before.isHigh, 7)] : []
-      // What is corrected may come by itself, and whichever of both is first.
-      const row = rowOf(bar.time, bar.isHigh, 5)
-      if (timeline.once(2)) await feeder.feed([...corrected, row], series)
-      else
-        await Promise.all([
-          feeder.feed([row], series),
-          corrected.length > 0 && feeder.feed(corrected, series),
-        ])
+      // What is corrected comes at about the same time, while the other is looked at or before.
+      const correct = async (time: number, isHigh: boolean) => {
+        await timeline.pause(timeline.between(0, 40))
+        await feeder.feed([rowOf(time, isHigh, 7)], series)
+      }
+      await Promise.all([
+        before && timeline.once(2) && correct(before.time, before.isHigh),
+        timeline
+          .pause(timeline.between(0, 80))
+          .then(() => feeder.feed([rowOf(bar.time, bar.isHigh, 5)], series)),
+      ])
       bar.storedAt = timeline.now
       timeline.after(PROMPT_MS, () => void history.checkPrompt(kv, bar))
     }

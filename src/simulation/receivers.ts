@@ -4,6 +4,7 @@
 import type { Letter } from '../notify/mail/mail.ts'
 import type { Attempt, Reply } from '../notify/webhooks/send.ts'
 import type { Network } from '../server/world.ts'
+import type { Exchange } from './exchange.ts'
 import { type History, QUIET_MS } from './history.ts'
 import type { Life } from './life.ts'
 import type { Timeline } from './timeline.ts'
@@ -21,10 +22,12 @@ export class Receivers {
   readonly #waiting: (() => void)[] = []
   readonly #timeline: Timeline
   readonly #history: History
+  readonly #exchange: Exchange
 
-  constructor(timeline: Timeline, history: History) {
+  constructor(timeline: Timeline, history: History, exchange: Exchange) {
     this.#timeline = timeline
     this.#history = history
+    this.#exchange = exchange
   }
 
   /** Resolves while an attempt is under way. */
@@ -40,10 +43,8 @@ export class Receivers {
     return {
       resolve: () => life.across(1, async () => ['93.184.215.14']),
       send: (attempt) => life.whileAlive(() => this.#receive(life, attempt)),
-      http: () => life.across(20, () => Promise.reject(new Error('no provider is there'))),
-      openSocket: () => {
-        throw new Error('no provider is there')
-      },
+      http: (address, signal) => this.#exchange.http(life, address, signal),
+      openSocket: (address, events) => this.#exchange.open(life, address, events),
       mail: async () => (letter) => life.whileAlive(() => this.#takeLetter(life, letter)),
     }
   }

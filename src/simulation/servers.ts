@@ -35,7 +35,6 @@ const FLAGS = {
   signup: 'open',
   'smtp-url': 'smtp://mail.example',
   'mail-from': 'chartroom@example.com',
-  feeds: 'off',
   workers: '1',
   'log-level': 'info',
   ...Object.fromEntries(Object.keys(DEFAULT_RATES).map((rate) => [`rate-${rate}`, '0'])),

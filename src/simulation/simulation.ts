@@ -2,6 +2,7 @@
 // same seed and options make the same run, to the line.
 
 import { SHARDS } from '../lib/shards.ts'
+import { Exchange } from './exchange.ts'
 import { History, QUIET_MS, type Finding } from './history.ts'
 import { aloneOnDisk, type Keeping, STORE_FAULTS, togetherOnPostgres } from './keeping.ts'
 import { loadAll } from './loaded.ts'
@@ -41,6 +42,7 @@ export const FAULTS = {
   freeze: 'a server stands still for up to 20 seconds',
   cut: 'nothing that clients of a server send or are sent arrives',
   receivers: 'receivers are late, refuse, or are not heard',
+  exchange: 'an exchange is late, silent, repeats itself, cuts or refuses',
   clock: 'the clock of a server is set',
   ...STORE_FAULTS,
 } as const
@@ -63,7 +65,8 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
 async function liveThrough(timeline: Timeline, options: SimulationOptions): Promise<Outcome> {
   const { hours, users, faults } = options
   const history = new History(timeline)
-  const receivers = new Receivers(timeline, history)
+  const exchange = new Exchange(timeline, history)
+  const receivers = new Receivers(timeline, history, exchange)
   const keeping = options.servers === 1 ? await aloneOnDisk(timeline) : togetherOnPostgres(timeline, history)
   const servers = Array.from({ length: options.servers }, (_, i) => {
     const drift = faults.includes('clock') ? 1e-5 * (timeline.random.uniform() - 0.5) : 0
@@ -78,9 +81,10 @@ async function liveThrough(timeline: Timeline, options: SimulationOptions): Prom
   void (async () => {
     await owner?.arrive()
     if (owner) void feedBars(owner, timeline, history, keeping.kv, isOver)
+    if (owner) void exchange.run(owner.call)
     for (const person of people) void person.live()
   })()
-  const world: Faulty = { servers, people, keeping, receivers, history, timeline }
+  const world: Faulty = { servers, people, keeping, receivers, exchange, history, timeline }
   receivers.isDeadly = faults.includes('kill')
   if (faults.length > 0) void haveFaults(world, faults, isOver)
   if (servers.length > 1) void watchShards(world)
@@ -104,6 +108,7 @@ interface Faulty {
   readonly people: readonly Person[]
   readonly keeping: Keeping
   readonly receivers: Receivers
+  readonly exchange: Exchange
   readonly history: History
   readonly timeline: Timeline
 }
@@ -113,7 +118,7 @@ async function haveFaults(world: Faulty, faults: readonly Fault[], isOver: () =>
   const possible = faults.filter((fault) => !(fault in STORE_FAULTS) || fault in keeping.faults)
   if (possible.length === 0) return
   for (;;) {
-    await timeline.pause(timeline.between(10_000, HOUR / 2))
+    await timeline.pause(timeline.between(10_000, HOUR / 4))
     if (isOver()) return
     await haveFault(world, timeline.pick(possible))
   }
@@ -134,7 +139,7 @@ async function haveFault(world: Faulty, fault: Fault): Promise<void> {
 }
 
 async function befall(
-  { people, keeping, receivers, history, timeline }: Faulty,
+  { people, keeping, receivers, exchange, history, timeline }: Faulty,
   fault: Fault,
   server: Server,
 ): Promise<void> {
@@ -153,6 +158,9 @@ async function befall(
   } else if (fault === 'receivers') {
     receivers.troubles = timeline.between(10, 100)
     end = () => (receivers.troubles = 0)
+  } else if (fault === 'exchange') {
+    exchange.troubles = timeline.between(10, 100)
+    end = () => (exchange.troubles = 0)
   } else {
     history.storeFaults.push(span)
     history.isStoreBroken = fault === 'broken'
@@ -162,7 +170,8 @@ async function befall(
     // What a server shows without its store is what it should still know.
     for (const person of people) void person.lookAtAll()
   }
-  await timeline.pause(timeline.between(1000, fault === 'freeze' ? 20_000 : 600_000))
+  const longestMs = fault === 'freeze' ? 20_000 : timeline.once(3) ? 600_000 : 60_000
+  await timeline.pause(timeline.between(1000, longestMs))
   span.to = timeline.now
   history.isStoreBroken = false
   end()
@@ -207,7 +216,7 @@ async function check({ keeping, history }: Faulty, isLast: boolean): Promise<voi
 
 /** Nobody does anything any more, and nothing is in the way of what is pending. */
 async function settle(world: Faulty, people: readonly Person[]): Promise<void> {
-  const { timeline, history, keeping, receivers } = world
+  const { timeline, history, keeping, receivers, exchange } = world
   timeline.tell('FAULT', 'there are none from here on')
   for (const person of people) person.isDone = true
   receivers.isDeadly = false
@@ -222,6 +231,7 @@ async function settle(world: Faulty, people: readonly Person[]): Promise<void> {
         await person.lookAtAll()
         left.push(...(await person.jobs.judge()))
       }
+      if (people[0]) left.push(...(await exchange.judge(people[0].call)))
       looked.pending = left
     })()
     await timeline.run(timeline.now + SETTLING_STEP_MS, () => history.findings.length > 0)
