@@ -14,11 +14,9 @@ export const marketText = (of: {
   readonly interval: string
 }): string => `${of.exchange}:${of.symbol} ${intervalText(of.interval)}`
 
-/** What the server says of the runs of a script before, with the series as it is named here. */
-export const triedText = (
-  sentence: string,
-  of: { readonly exchange: string; readonly symbol: string; readonly interval: string },
-): string => sentence.replace(`${of.exchange}:${of.symbol} ${of.interval}.`, () => `${marketText(of)}.`)
+/** What the server says, with series as they are named here: SP:SPX 1D. */
+export const saidText = (sentence: string): string =>
+  sentence.replaceAll(/\S:\S+ \d+[dw]\b/g, (series) => series.slice(0, -1) + series.at(-1)!.toUpperCase())
 
 const decimalsNamed = memo(100, (text): Intl.NumberFormat => {
   const places = Number(text)

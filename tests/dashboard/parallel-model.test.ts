@@ -1,7 +1,7 @@
 // Trials side by side: where their lines pass the axes, and which of them bands choose.
 
 import { expect, test } from 'bun:test'
-import { marketText, triedText } from '../../src/dashboard/format.ts'
+import { marketText, saidText } from '../../src/dashboard/format.ts'
 import { partOf, togetherness } from '../../src/dashboard/portfolios/portfolio-model.ts'
 import { axesOf, drawn, isChosen, linesOf, WHOLE } from '../../src/dashboard/sweeps/parallel-model.ts'
 import type { Backtest } from '../../src/wire/backtest.ts'
@@ -75,7 +75,7 @@ test('a backtest as a part leaves its capital and its currency behind', () => {
   expect(partOf(backtest, 3).overrides).toEqual({ slippage: 2 })
   expect(marketText(backtest)).toBe('X:ABC 1D')
   const tried = 'Tried 3 combinations of this script on X:ABC 1d. Chance that luck alone did this: 5%.'
-  expect(triedText(tried, backtest)).toBe(tried.replace('1d', '1D'))
+  expect(saidText(tried)).toBe(tried.replace('1d', '1D'))
 })
 
 test('a correlation is said in words', () => {

@@ -4,7 +4,7 @@ import { ApiError } from '../api-client.ts'
 import { exitName, money, percent, price, quantity, time as timeText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { runScript } from '../run-script.ts'
-import { Button, cx, Failure } from '../ui/ui.tsx'
+import { Button, cx, Failure, Said } from '../ui/ui.tsx'
 import { run, runProblem } from '../workspace.ts'
 import { showsClock } from './bars.ts'
 import type { Cell } from './cell.ts'
@@ -51,7 +51,9 @@ export function RunProblem() {
   const id = problem instanceof ApiError ? problem.requestId : ''
   return (
     <div class={s.runProblem} role="alert">
-      <span>{problem.message}</span>
+      <span>
+        <Said text={problem.message} />
+      </span>
       {id && <code class="muted">{id}</code>}
       <Button size="small" onClick={() => void runScript()}>
         Run again

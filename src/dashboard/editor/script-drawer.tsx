@@ -9,7 +9,7 @@ import { goTo, subjectItems } from '../research/subject-menu.ts'
 import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu, type MenuItems } from '../ui/menu.tsx'
-import { Badge, Button } from '../ui/ui.tsx'
+import { Badge, Button, Said } from '../ui/ui.tsx'
 import { bottom, diagnostics, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
 import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
@@ -386,7 +386,12 @@ function Problems({
                   {one.line}:{one.column}
                 </span>
                 <span>
-                  {one.message} {one.hint && <small>{one.hint}</small>}
+                  <Said text={one.message} />{' '}
+                  {one.hint && (
+                    <small>
+                      <Said text={one.hint} />
+                    </small>
+                  )}
                 </span>
               </button>
               {editor &&

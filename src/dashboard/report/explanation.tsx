@@ -6,7 +6,7 @@ import { href } from '../router.ts'
 import { zone } from '../chart/chart-state.ts'
 import { count, time as timeText } from '../format.ts'
 import { rerunWith } from '../run-script.ts'
-import { Badge, Button, Failure } from '../ui/ui.tsx'
+import { Badge, Button, Failure, Said } from '../ui/ui.tsx'
 import { agreedText, isRunnable } from './comparing.ts'
 import s from './report.module.css'
 
@@ -35,7 +35,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
       <h4>Why it differs</h4>
       <p>
         <Badge tone={found.agrees ? 'up' : canRun ? 'accent' : 'warn'}>{agreedText(found)}</Badge>{' '}
-        {found.message}
+        <Said text={found.message} />
       </p>
       {causes.length > 0 && (
         <ul>

@@ -5,7 +5,7 @@ import { hoveredTrade, zone } from '../chart/chart-state.ts'
 import { count, money, percent, time as timeText, tone } from '../format.ts'
 import { showsClock } from '../chart/bars.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
-import { Badge, cx, Empty } from '../ui/ui.tsx'
+import { Badge, cx, Empty, Said } from '../ui/ui.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
 import { EquityChart } from './equity-chart.tsx'
 import {
@@ -203,7 +203,7 @@ function Trust({ report }: { readonly report: Report }) {
         <ul class={s.warnings}>
           {warnings.map((warning, i) => (
             <li key={i}>
-              <Badge tone="warn">{warning.code.replaceAll('_', ' ')}</Badge> {warning.message}
+              <Badge tone="warn">{warning.code.replaceAll('_', ' ')}</Badge> <Said text={warning.message} />
             </li>
           ))}
         </ul>

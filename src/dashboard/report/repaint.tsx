@@ -6,7 +6,7 @@ import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { count, time as timeText } from '../format.ts'
 import { keptRun } from '../run-script.ts'
-import { Badge, Dialog, Failure, Progress } from '../ui/ui.tsx'
+import { Badge, Dialog, Failure, Progress, Said } from '../ui/ui.tsx'
 import type { ShownRun } from '../workspace.ts'
 import type { Repaint, RepaintFinding } from '../../wire/repaint.ts'
 import s from './report.module.css'
@@ -64,7 +64,9 @@ function Findings({ result, clock }: { readonly result: Repaint; readonly clock:
           <Badge tone="down">{one.kind === 'lookahead' ? 'Sees the future' : 'Repaints'}</Badge>{' '}
           {one.line !== null && <span class="num">Line {one.line}: </span>}
           <code>{one.cause}</code>
-          <p>{one.message}</p>
+          <p>
+            <Said text={one.message} />
+          </p>
           <p class="muted">{whereOf(one, result.samples, clock)}</p>
           <p>{one.remedy}</p>
         </li>

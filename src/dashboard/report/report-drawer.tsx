@@ -9,12 +9,12 @@ import { isSameMarket } from '../charts.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { attempt } from '../frame/page.tsx'
-import { count, duration, time as timeText, marketText, triedText } from '../format.ts'
+import { count, duration, time as timeText, marketText } from '../format.ts'
 import { isRepeated, keptRun, rerunWith, runScript } from '../run-script.ts'
-import { Badge, Button, cx, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
+import { Badge, Button, cx, Empty, Failure, Said, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
-import { doubted } from './doubt.ts'
+import { doubted, sharing } from './asked.ts'
 import { Overview } from './overview.tsx'
 import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
@@ -69,7 +69,7 @@ function NoReport() {
         title="The script has an error"
         action={<Button onClick={() => (bottom.value = 'script')}>Show it</Button>}
       >
-        Line {diagnostics.value[0]!.line}: {diagnostics.value[0]!.message}
+        Line {diagnostics.value[0]!.line}: <Said text={diagnostics.value[0]!.message} />
       </Empty>
     )
   const empty = script.value.source.trim() === ''
@@ -95,7 +95,6 @@ function NoReport() {
 
 function ReportOf({ run: current }: { readonly run: ShownRun }) {
   const { report, trials } = current
-  const [sharing, setSharing] = useState(false)
   const clock = showsClock(report.interval)
   return (
     <div class={s.report} aria-busy={running.value}>
@@ -111,7 +110,9 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
           {trials && report.script.kind === 'strategy' && (
-            <span class={cx('muted', s.tried)}>{triedText(trials.sentence, report)}</span>
+            <span class={cx('muted', s.tried)}>
+              <Said text={trials.sentence} />
+            </span>
           )}
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
@@ -133,7 +134,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
           <Button size="small" onClick={() => (doubted.value = true)} title="Does the script see the future?">
             Repaint
           </Button>
-          <Button size="small" icon="external" onClick={() => setSharing(true)}>
+          <Button size="small" icon="external" onClick={() => (sharing.value = true)}>
             Share
           </Button>
         </div>
@@ -146,7 +147,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
       {view.value === 'properties' && <Properties report={report} />}
       {view.value === 'compare' && <Compare run={current} />}
       {doubted.value && <RepaintDialog run={current} onClose={() => (doubted.value = false)} />}
-      {sharing && <Share run={current} onClose={() => setSharing(false)} />}
+      {sharing.value && <Share run={current} onClose={() => (sharing.value = false)} />}
     </div>
   )
 }

@@ -86,7 +86,7 @@ async function putInPortfolio(subject: Subject): Promise<void> {
 }
 
 async function testForRepaint(subject: Subject): Promise<void> {
-  const { doubted } = await import('../report/doubt.ts')
+  const { doubted } = await import('../report/asked.ts')
   await openReport(await keep(subject))
   doubted.value = true
 }

@@ -9,7 +9,7 @@ import { user } from '../session.ts'
 import { faultOf, refusalOf, wants, type InputType } from './field-words.ts'
 import { saidAt } from './refusal-words.ts'
 import s from './form.module.css'
-import { Button, cx, Dialog } from './ui.tsx'
+import { Button, cx, Dialog, messageOf, Said } from './ui.tsx'
 import type { WireField } from './wire-fields.ts'
 
 interface FormOptions<V> {
@@ -226,10 +226,14 @@ export function FormProblem({
     <div class={s.problem} role="alert">
       {elsewhere.length > 0 ? (
         elsewhere.map((field) => (
-          <span key={field.path}>{field.path === '' ? refusalOf(field) : saidAt(field)}</span>
+          <span key={field.path}>
+            <Said text={field.path === '' ? refusalOf(field) : saidAt(field)} />
+          </span>
         ))
       ) : (
-        <span>{error instanceof Error ? error.message : 'Something went wrong.'}</span>
+        <span>
+          <Said text={messageOf(error)} />
+        </span>
       )}
       {api && api.status >= 500 && <code class="muted">{api.requestId}</code>}
     </div>

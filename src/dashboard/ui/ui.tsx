@@ -5,6 +5,7 @@ import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { h } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
+import { saidText } from '../format.ts'
 import { Icon, type IconName } from './icon.tsx'
 import s from './ui.module.css'
 
@@ -57,6 +58,14 @@ export function Button({
     </button>
   )
 }
+
+/** What the server says: names of code in backticks look like code. */
+export function Said({ text }: { readonly text: string }) {
+  const parts = saidText(text).split(/`([^`]+)`/)
+  return <>{parts.map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>))}</>
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface FieldProps {
   readonly label: string
@@ -364,9 +373,8 @@ const dismiss = (id: number): void => {
 
 /** Shows the server's message, with the request id to quote. */
 export function toastError(error: unknown): void {
-  if (error instanceof ApiError)
-    toast(error.message, { tone: 'down', ...(error.requestId && { detail: `Request ${error.requestId}` }) })
-  else toast(error instanceof Error ? error.message : String(error), { tone: 'down' })
+  const id = error instanceof ApiError ? error.requestId : ''
+  toast(messageOf(error), { tone: 'down', ...(id && { detail: `Request ${id}` }) })
 }
 
 export function Toasts() {
@@ -380,7 +388,9 @@ export function Toasts() {
                 <Icon name="bell" /> Alert
               </div>
             )}
-            <div>{one.text}</div>
+            <div>
+              <Said text={one.text} />
+            </div>
             {one.detail && <code class="muted">{one.detail}</code>}
             {one.action && (
               <Button
@@ -409,7 +419,7 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
   if (api?.status === 404)
     return (
       <Empty title="Nothing here">
-        {api.message} It may have been deleted, or it is private to somebody else.
+        <Said text={api.message} /> It may have been deleted, or it is private to somebody else.
       </Empty>
     )
   return (
@@ -417,7 +427,7 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       title={api?.status === 0 ? 'No connection' : 'That did not work'}
       action={onRetry && <Button onClick={onRetry}>Try again</Button>}
     >
-      {error instanceof Error ? error.message : String(error)}
+      <Said text={messageOf(error)} />
       {api?.requestId && (
         <>
           <br />
