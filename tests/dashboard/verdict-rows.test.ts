@@ -1,7 +1,7 @@
 // The figures of a verdict say what they count, which is not the same in a sweep and in a run.
 
 import { expect, test } from 'bun:test'
-import { robustOf, verdictRows } from '../../src/dashboard/sweeps/verdict-rows.ts'
+import { chosenOf, robustOf, verdictRows } from '../../src/dashboard/sweeps/verdict-rows.ts'
 import type { Verdict } from '../../src/wire/sweep.ts'
 
 const p = (upper: number) => ({ statistic: 1, lower: upper, consistent: upper, upper })
@@ -57,6 +57,17 @@ test('a plateau below zero says what that is', () => {
     plateau: { neighbours: 3, median: -1.33, least: -3.91 },
   }).slice(1)
   expect(row?.[2]).toStartWith('1 is flat, 0 a needle, and below 0 most neighbours score below it; least')
+})
+
+test('a trial that is the best and the most robust stands once', () => {
+  const verdict = { ...SWEEP, best: { trial: 4, score: 1 } }
+  expect(chosenOf(verdict, 4)).toEqual([['Best, and most robust', 4]])
+  expect(chosenOf(verdict, 5)).toEqual([
+    ['Best', 4],
+    ['Most robust', 5],
+  ])
+  expect(chosenOf(verdict, null)).toEqual([['Best', 4]])
+  expect(chosenOf({ ...SWEEP, best: null }, null)).toEqual([])
 })
 
 test('what loses is not called robust, in verdicts from before either', () => {

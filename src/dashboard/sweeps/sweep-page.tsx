@@ -267,7 +267,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
       sort: ({ score }) => score ?? -Infinity,
     },
     figure('trades', 'Trades', count),
-    figure('netProfit', 'Net profit', (value) => ratio(value, 2)),
+    figure('netProfitPct', 'Net profit', (value) => percent(value, { plus: true })),
     figure('profitFactor', 'Profit factor', factorText),
     figure('maxDrawdownPct', 'Max drawdown', (value) => percent(value)),
     ...(sweep.windows.kind === 'holdout'
@@ -276,8 +276,8 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
             of: 'outside',
             head: 'Profit held out',
             look: 'number' as const,
-            cell: ({ outside }: SweepTrial) => ratio(outside?.['netProfit'], 2),
-            sort: ({ outside }: SweepTrial) => outside?.['netProfit'] ?? -Infinity,
+            cell: ({ outside }: SweepTrial) => percent(outside?.['netProfitPct'], { plus: true }),
+            sort: ({ outside }: SweepTrial) => outside?.['netProfitPct'] ?? -Infinity,
           },
         ]
       : []),

@@ -58,7 +58,7 @@ function otherRows({ plateau, heldOut, monteCarlo, costs }: Verdict): Wanted[] {
     ],
     heldOut && [
       'Profit held out',
-      ratio(heldOut.netProfit),
+      percent(heldOut.netProfitPct, { plus: true }),
       `${count(heldOut.trades)} trades on ${count(heldOut.bars)} bars`,
     ],
     heldOut && ['… of the profit a bar', percent(heldOut.efficiency, { places: 0 }), 'Above 50% is good'],
@@ -73,6 +73,16 @@ function otherRows({ plateau, heldOut, monteCarlo, costs }: Verdict): Wanted[] {
       costs.breakEvenTicks === null ? '—' : `${ratio(costs.breakEvenTicks, 1)} ticks`,
       'A fill, on top of what was counted',
     ],
+  ]
+}
+
+/** The trials that stand beside each other, by what they are; one that is both stands once. */
+export function chosenOf(verdict: Verdict, robust: number | null): readonly (readonly [string, number])[] {
+  const best = verdict.best?.trial ?? null
+  if (best !== null && best === robust) return [['Best, and most robust', best]]
+  return [
+    ...(best === null ? [] : [['Best', best] as const]),
+    ...(robust === null ? [] : [['Most robust', robust] as const]),
   ]
 }
 

@@ -11,7 +11,7 @@ import { nameOf, scoreText, shownChoice } from './sweep-model.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { VerdictFigures } from './verdict-figures.tsx'
-import { robustOf } from './verdict-rows.ts'
+import { chosenOf, robustOf } from './verdict-rows.ts'
 import { WalkForward } from './walk-forward.tsx'
 
 interface VerdictProps {
@@ -28,12 +28,10 @@ export function VerdictView(props: VerdictProps) {
     <>
       <p class={j.sentence}>{verdict.sentence}</p>
       <div class={s.chosen}>
-        {verdict.best && <Chosen {...props} title="Best" number={verdict.best.trial} />}
-        {robust === null ? (
-          verdict.best && verdict.trials > 1 && <NoneRobust />
-        ) : (
-          <Chosen {...props} title="Most robust" number={robust} />
-        )}
+        {chosenOf(verdict, robust).map(([title, trial]) => (
+          <Chosen key={title} {...props} title={title} number={trial} />
+        ))}
+        {verdict.best && robust === null && verdict.trials > 1 && <NoneRobust />}
       </div>
       <VerdictFigures verdict={verdict} />
       <div class={s.pictures}>
@@ -73,9 +71,15 @@ function Chosen({
             <dd>{shownChoice(trial.choices[i]!)}</dd>
           </div>
         ))}
+        {sweep.objective !== 'netProfit' && (
+          <div>
+            <dt class={s.wanted}>{inWords(sweep.objective)}</dt>
+            <dd>{scoreText(trial.score)}</dd>
+          </div>
+        )}
         <div>
-          <dt class={s.wanted}>{inWords(sweep.objective)}</dt>
-          <dd>{scoreText(trial.score)}</dd>
+          <dt>Net profit</dt>
+          <dd>{percent(trial.figures['netProfitPct'], { plus: true })}</dd>
         </div>
       </dl>
       <Button size="small" icon="play" onClick={() => open(number)}>
