@@ -5,7 +5,13 @@ import { barAt, endOfBar, heikinAshi, lastOver, placeOf } from '../../src/dashbo
 import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { marksOf, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/marks.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
-import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
+import {
+  envelope,
+  lineThrough,
+  longestUnderWater,
+  ticks,
+  yearsOf,
+} from '../../src/dashboard/report/figures.ts'
 import { neighbour, ticksUntil } from '../../src/dashboard/replay/replay-model.ts'
 import { tradeLines } from '../../src/dashboard/chart/trades.ts'
 import type { ReportTrade } from '../../src/wire/report.ts'
@@ -192,6 +198,17 @@ describe('figures', () => {
         },
       ),
     )
+  })
+  test('one value is a level line over the whole width', () => {
+    expect([...lineThrough([7], 50)]).toEqual([
+      [0, 7],
+      [50, 7],
+    ])
+    expect([...lineThrough([7, null, 9], 50)]).toEqual([
+      [0, 7],
+      [50, 9],
+    ])
+    expect([...lineThrough([], 50)]).toEqual([])
   })
   test('an axis has round steps', () => {
     expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100])

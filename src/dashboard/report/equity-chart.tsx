@@ -11,7 +11,7 @@ import { ofKind } from '../../lib/of-kind.ts'
 import { cx } from '../ui/ui.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
 import { axisOf, extentOf, heightOf, scaleOf, type CurveScale } from './curve-scales.ts'
-import { envelope } from './figures.ts'
+import { envelope, lineThrough } from './figures.ts'
 import { ScaleChoice } from './scale-choice.tsx'
 import s from './report.module.css'
 
@@ -275,7 +275,6 @@ function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number,
   ctx.stroke()
 }
 
-/** With more points than pixels, the line passes through the lowest and highest value of each column. */
 function curve(
   ctx: CanvasRenderingContext2D,
   data: CurveValues,
@@ -284,18 +283,8 @@ function curve(
   color: string,
   lineWidth: number,
 ): Path2D {
-  const { low, high, last } = envelope(data, width * 2)
   const path = new Path2D()
-  const count = low.length
-  for (let i = 0; i < count; i++) {
-    if (last[i] !== last[i]) continue
-    const x = count < 2 ? 0 : (i / (count - 1)) * width
-    if (low[i] !== high[i]) {
-      path.lineTo(x, y(high[i]!))
-      path.lineTo(x, y(low[i]!))
-    }
-    path.lineTo(x, y(last[i]!))
-  }
+  for (const [x, value] of lineThrough(data, width)) path.lineTo(x, y(value))
   ctx.strokeStyle = color
   ctx.lineWidth = lineWidth
   ctx.lineJoin = 'round'

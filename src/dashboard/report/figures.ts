@@ -137,6 +137,29 @@ export function envelope(
   return { low, high, last }
 }
 
+/**
+ * The corners of a curve that is so wide. With more points than pixels, it passes through the lowest and highest value of each
+ * column; of one value, as a replay has at its first bar, it is level.
+ */
+export function* lineThrough(
+  data: readonly (number | null)[],
+  width: number,
+): Generator<readonly [x: number, value: number]> {
+  const { low, high, last } = envelope(data, width * 2)
+  const count = low.length
+  for (let i = 0; i < count; i++) {
+    const value = last[i]!
+    if (Number.isNaN(value)) continue
+    const x = count < 2 ? 0 : (i / (count - 1)) * width
+    if (low[i] !== high[i]) {
+      yield [x, high[i]!]
+      yield [x, low[i]!]
+    }
+    yield [x, value]
+    if (count < 2) yield [width, value]
+  }
+}
+
 /** Round steps for an axis: 1, 2 or 5 times a power of ten, about `count` of them. */
 export function ticks(low: number, high: number, count: number): readonly number[] {
   const rough = (high - low) / Math.max(1, count)
