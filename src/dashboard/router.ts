@@ -47,6 +47,9 @@ export function listenForLinks(): void {
       return
     if (!anchor.pathname.startsWith(`${base}/`) || anchor.pathname.startsWith(`${base}/api/`)) return
     event.preventDefault()
-    navigate(anchor.pathname.slice(base.length) + anchor.search + anchor.hash)
+    // To a part of this page: the address stays that of what is shown.
+    if (anchor.getAttribute('href')!.startsWith('#'))
+      document.querySelector<HTMLElement>(anchor.hash)?.focus()
+    else navigate(anchor.pathname.slice(base.length) + anchor.search + anchor.hash)
   })
 }

@@ -11,7 +11,7 @@ import { theme, themeChoice, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { Button, Skeleton, Toasts, toast, toastError } from '../ui/ui.tsx'
-import { alertAt, side, type Side } from '../workspace.ts'
+import { alertAt, bottom, side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
 import { ago } from '../format.ts'
@@ -159,6 +159,11 @@ export function App() {
       <a class={s.skip} href="#main">
         Skip to content
       </a>
+      {onChart() && bottom.value !== '' && (
+        <a class={s.skip} href="#drawer">
+          Skip to the drawer
+        </a>
+      )}
       <Bar />
       <nav class={s.rail} aria-label="Main">
         {RAIL.map(([to, text, icon]) => (

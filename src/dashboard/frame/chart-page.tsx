@@ -165,7 +165,13 @@ function BottomDrawer() {
         )}
       </Tabs>
       {Body && bottom.value !== '' && (
-        <div class={s.bottomBody} role="tabpanel" aria-label={BOTTOM_NAMES[bottom.value][0]}>
+        <div
+          class={s.bottomBody}
+          id="drawer"
+          tabIndex={-1}
+          role="tabpanel"
+          aria-label={BOTTOM_NAMES[bottom.value][0]}
+        >
           <Body />
         </div>
       )}
