@@ -60,6 +60,12 @@ describe.skipIf(noBrowser)('places', () => {
     const row = page.getByRole('row', { name: /SMA cross/ })
     await row.getByText('Backtest').waitFor()
     expect(await row.locator('svg polyline').getAttribute('points')).toMatch(/^(?:[\d.]+,[\d.]+ ?){25}$/)
+    // A link to it takes two taps from the list.
+    await page.getByRole('button', { name: 'More for SMA cross' }).click()
+    await page.getByRole('menuitem', { name: 'Share…' }).click()
+    const share = page.getByRole('dialog', { name: 'Share as an unlisted idea' })
+    await share.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('link', { name: 'Research' }).click()
     // Once more, and both go together.
     await page.getByRole('button', { name: 'More for SMA cross' }).click()
     await page.getByRole('menuitem', { name: 'Run again' }).click()
@@ -195,12 +201,17 @@ describe.skipIf(noBrowser)('places', () => {
     await form.getByText('1 bar, from 2023-11-14 22:13').waitFor()
     expect(await violations(page)).toEqual([])
     expect(await sideways(page)).toEqual([])
+    const head = form.locator('div', { has: page.getByText('XETR_ABC, 60.csv') }).first()
+    expect(await head.evaluate((one) => one === document.activeElement)).toBe(true)
+    await form.getByLabel('Exchange').fill('xetr')
     await form.getByRole('button', { name: 'Import', exact: true }).click()
     await form.getByText('1 rows read').waitFor()
+    expect(await head.evaluate((one) => one === document.activeElement)).toBe(true)
     // The chart was open before there was such a symbol.
     await form.getByRole('button', { name: 'Show on the chart' }).click()
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.getByRole('button', { name: 'Scale and time zone: Auto · Berlin' }).waitFor()
+    await page.getByText('ABC · 1h · XETR').waitFor()
     await page.setViewportSize({ width: 390, height: 844 })
     // On a phone the bar has the five places and nothing else.
     const bar = page.getByRole('navigation', { name: 'Main' }).getByRole('link').and(page.locator(':visible'))
@@ -208,6 +219,46 @@ describe.skipIf(noBrowser)('places', () => {
     await page.getByRole('link', { name: 'Markets' }).click()
     await page.getByText('XETR:ABC').waitFor()
     expect(complaints).toEqual([])
+  }, 300_000)
+
+  test('the focus goes where one goes on: into a new list, and past the chart to its drawer', async () => {
+    const wrong = { id: null, name: 'x', source: '//@version=6\nindicator("x")\nplot(fooo)' }
+    const { page, complaints } = await site.open({
+      remembered: { ...QUIET, bottom: 'report', script: wrong },
+    })
+    await page.goto(`${site.url}/markets`)
+    await page.getByRole('button', { name: 'New list' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Next')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Next' }).waitFor()
+    await page.getByRole('combobox', { name: 'Add a symbol' }).and(page.locator(':focus')).waitFor()
+    // An exchange that nobody has named yet is not one that nobody has.
+    await page.getByRole('link', { name: 'Sources' }).click()
+    const exchange = page.getByRole('textbox', { name: 'Exchange' })
+    const unknown = page.getByText('No provider has this exchange.')
+    await exchange.fill('NOWHERE')
+    await unknown.waitFor()
+    await exchange.fill('')
+    await unknown.waitFor({ state: 'detached' })
+    await exchange.fill('binance')
+    await page.getByRole('textbox', { name: 'Symbol' }).fill('BTCUSDT')
+    await page.locator('button:enabled', { hasText: 'Fetch' }).waitFor()
+    await page.goto(site.url)
+    await page.getByRole('application').waitFor()
+    for (const [link, target] of [
+      ['Skip to content', page.getByRole('main')],
+      ['Skip to the drawer', page.getByRole('tabpanel', { name: 'Report' })],
+    ] as const) {
+      await page.getByRole('link', { name: link }).focus()
+      await page.keyboard.press('Enter')
+      await target.and(page.locator(':focus')).waitFor()
+    }
+    expect(page.url()).not.toContain('#')
+    // What is code in a message of the server looks like code.
+    const report = page.getByRole('tabpanel', { name: 'Report' })
+    await report.locator('code', { hasText: /^fooo$/ }).waitFor()
+    // That such a script does not run is an answer of 422, which the browser itself notes.
+    expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
   }, 300_000)
 })
 

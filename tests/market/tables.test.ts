@@ -110,7 +110,7 @@ describe('Parquet', () => {
     expect(told.bars).toEqual(EXPECTED)
     expect(told.says).toStartWith('Parquet: ')
     expect(told.says).toContain(says)
-    expect(told.says).toContain('time from Date, open from open')
+    expect(told.says).toContain('time from Date, open, high')
   })
 
   test('in an archive, and cut anywhere', async () => {

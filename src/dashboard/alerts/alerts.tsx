@@ -111,8 +111,8 @@ function NoAlerts() {
       }
     >
       For example: tell me when {symbol} falls by 2% from one bar to the next. Or right-click a price on the
-      chart, or choose Add alert… at an indicator there. You are told in the browser, by mail, in a chat or by
-      webhook.
+      chart, or hold a finger on it, or choose Add alert… at an indicator there. You are told in the browser,
+      by mail, in a chat or by webhook.
     </Empty>
   )
 }

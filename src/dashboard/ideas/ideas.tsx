@@ -353,7 +353,7 @@ export function IdeaEditor({ idea, start, onClose, onSaved }: IdeaEditorProps) {
         </div>
       )}
       {form.problem('body') && <span class="down">{form.problem('body')}</span>}
-      <div class={p['row']}>
+      <div class={s.about}>
         <Field label="Tags" hint="Separated by commas." {...form.field('tags')} />
         <Select
           label="Who may read it"

@@ -7,7 +7,7 @@ import { count, intervalText, percent, time } from '../format.ts'
 import { type FileMarket, marketOfFile } from '../../market/files/file-market.ts'
 import { normalizeInterval } from '../../market/interval.ts'
 import { Form, useForm, type FormOf } from '../ui/form.tsx'
-import { Button, Field, Progress, Select } from '../ui/ui.tsx'
+import { Button, Field, messageOf, Progress, Said, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import {
   checkSums,
@@ -31,6 +31,8 @@ const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')
 
 interface Upload {
   readonly key: number
+  /** Of those that came together. */
+  readonly isFirst: boolean
   readonly file: File
   /** '' if no check sum came with it. */
   readonly sha256: string
@@ -45,7 +47,7 @@ export function ImportBars({ onImported }: { readonly onImported: () => void }) 
     const sums = await checkSums(added)
     const uploads = added
       .filter((file) => !isCheckSum(file))
-      .map((file) => ({ key: next.current++, file, sha256: sums.get(file.name) ?? '' }))
+      .map((file, i) => ({ key: next.current++, isFirst: i === 0, file, sha256: sums.get(file.name) ?? '' }))
     setFiles((before) => [...before, ...uploads])
   }
   // Also those that were dropped elsewhere on the page, which led here.
@@ -116,12 +118,24 @@ function useInspection(file: File, hints: FileHints, onFound: (found: Inspected)
   return state
 }
 
-function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFileProps) {
+/** The file is below what was read before it, and the button that was pressed is gone once it is stored. */
+function useFocusOn(isIts: boolean, done: Imported | null) {
+  const head = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!isIts) return
+    head.current?.focus({ preventScroll: true })
+    head.current?.scrollIntoView({ block: 'start' })
+  }, [done])
+  return head
+}
+
+function ImportFile({ upload: { file, sha256, isFirst }, onImported, onClose }: ImportFileProps) {
   const [sent, setSent] = useState<number | null>(null)
   const [done, setDone] = useState<Imported | null>(null)
   const [hints, setHints] = useState(NO_HINTS)
   const abort = useRef<AbortController | null>(null)
   useEffect(() => () => abort.current?.abort(), [])
+  const head = useFocusOn(isFirst || done !== null, done)
   const form = useForm({
     wire: SERIES_BODY,
     start: shown(marketOfFile(file.name)),
@@ -143,7 +157,6 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
     if (!form.changed) form.change(shown(market))
   })
   const { busy, values: market } = form
-  const isSending = sent !== null && sent < 1
   return (
     <Form
       of={form}
@@ -164,20 +177,13 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
       }
       foot={
         done ? (
-          <div class={p['formFoot']}>
-            <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
-              Show on the chart
-            </Button>
-            <Button size="small" variant="quiet" onClick={onClose}>
-              Close
-            </Button>
-          </div>
+          <Stored market={market} onClose={onClose} />
         ) : busy ? (
-          <Sending sent={sent} onCancel={() => abort.current?.abort()} />
+          <Sending name={file.name} sent={sent} onCancel={() => abort.current?.abort()} />
         ) : undefined
       }
     >
-      <div class={s.fileHead}>
+      <div ref={head} class={s.fileHead} tabIndex={-1}>
         <strong>{file.name}</strong>
         <span class="muted num">{sizeText(file.size)}</span>
       </div>
@@ -186,26 +192,51 @@ function ImportFile({ upload: { file, sha256 }, onImported, onClose }: ImportFil
       ) : (
         <LookedAt file={file} inspection={inspection} form={form} hints={hints} onHints={setHints} />
       )}
-      {sent !== null && (
-        <Progress
-          fraction={isSending ? sent : null}
-          label={isSending ? `Sending ${file.name}` : `Storing the bars of ${file.name}`}
-        />
-      )}
     </Form>
   )
 }
 
-function Sending({ sent, onCancel }: { readonly sent: number | null; readonly onCancel: () => void }) {
+interface StoredProps {
+  readonly market: FileMarket
+  readonly onClose: () => void
+}
+
+function Stored({ market, onClose }: StoredProps) {
   return (
     <div class={p['formFoot']}>
-      <Button size="small" onClick={onCancel}>
-        Cancel
+      <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
+        Show on the chart
       </Button>
-      <span class="muted" role="status">
-        {sent !== null && sent < 1 ? `Sending, ${percent(sent, { places: 0 })}` : 'Storing'}
-      </span>
+      <Button size="small" variant="quiet" onClick={onClose}>
+        Close
+      </Button>
     </div>
+  )
+}
+
+interface SendingProps {
+  readonly name: string
+  readonly sent: number | null
+  readonly onCancel: () => void
+}
+
+function Sending({ name, sent, onCancel }: SendingProps) {
+  const isSending = sent !== null && sent < 1
+  return (
+    <>
+      <Progress
+        fraction={isSending ? sent : null}
+        label={isSending ? `Sending ${name}` : `Storing the bars of ${name}`}
+      />
+      <div class={p['formFoot']}>
+        <Button size="small" onClick={onCancel}>
+          Cancel
+        </Button>
+        <span class="muted" role="status">
+          {isSending ? `Sending, ${percent(sent, { places: 0 })}` : 'Storing'}
+        </span>
+      </div>
+    </>
   )
 }
 
@@ -259,9 +290,10 @@ function LookedAt({ file, inspection: { found, error }, form, hints, onHints }: 
 
 /** With the interval as it stands everywhere else: 1D. */
 const shown = (market: FileMarket): FileMarket => ({ ...market, interval: intervalText(market.interval) })
-const stored = (market: FileMarket): FileMarket => ({
-  ...market,
-  interval: normalizeInterval(market.interval) ?? market.interval,
+const stored = ({ exchange, symbol, interval }: FileMarket): FileMarket => ({
+  exchange: exchange.trim().toUpperCase(),
+  symbol: symbol.trim().toUpperCase(),
+  interval: normalizeInterval(interval) ?? interval,
 })
 
 /** Why a file is not taken, beside its name: what else is on the page goes on. */
@@ -269,7 +301,9 @@ function Refused({ error }: { readonly error: unknown }) {
   return (
     <div class={p['note']} data-tone="down" role="alert">
       <strong>This file cannot be imported</strong>
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p>
+        <Said text={messageOf(error)} />
+      </p>
     </div>
   )
 }

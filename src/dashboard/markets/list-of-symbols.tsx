@@ -16,7 +16,13 @@ import s from './markets.module.css'
 
 const NAME_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
-export function ListOfSymbols({ list }: { readonly list: Watchlist }) {
+interface ListProps {
+  readonly list: Watchlist
+  /** It was made just now: symbols come next. */
+  readonly isNew: boolean
+}
+
+export function ListOfSymbols({ list, isNew }: ListProps) {
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = () => setOpen(null)
   return (
@@ -41,7 +47,7 @@ export function ListOfSymbols({ list }: { readonly list: Watchlist }) {
       ) : (
         <WatchlistRows list={list} wide />
       )}
-      <AddSymbol list={list} />
+      <AddSymbol list={list} isNext={isNew} />
       {open === 'rename' && (
         <NameDialog
           title="Rename"

@@ -16,6 +16,7 @@ const SOURCES = 'sources'
 
 export function Markets({ group }: { readonly group?: string }) {
   const [open, setOpen] = useState<'import' | 'new' | null>(null)
+  const [made, setMade] = useState('')
   useEffect(() => void loadWatchlists(), [])
   const close = () => setOpen(null)
   const go = () => navigate(`/markets/${chosen.peek()?.id ?? ''}`)
@@ -50,7 +51,13 @@ export function Markets({ group }: { readonly group?: string }) {
           <Group to={`/markets/${SOURCES}`} text="Sources" isOpen={group === SOURCES} />
         </nav>
         <div class={s.body}>
-          {group === undefined ? <SeriesTable /> : group === SOURCES ? <Sources /> : <List id={group} />}
+          {group === undefined ? (
+            <SeriesTable />
+          ) : group === SOURCES ? (
+            <Sources />
+          ) : (
+            <List id={group} isNew={made === group && open === null} />
+          )}
         </div>
       </div>
       {open === 'import' && <ImportWatchlist onClose={close} onImported={go} />}
@@ -60,7 +67,7 @@ export function Markets({ group }: { readonly group?: string }) {
           name=""
           onClose={close}
           onName={async (name) => {
-            await importList(name, [])
+            setMade((await importList(name, [])).list.id)
             go()
           }}
         />
@@ -85,7 +92,7 @@ function Group({ to, text, note, isOpen }: GroupProps) {
   )
 }
 
-function List({ id }: { readonly id: string }) {
+function List({ id, isNew }: { readonly id: string; readonly isNew: boolean }) {
   useEffect(() => choose(id), [id])
   if (watchlists.value === null)
     return listsProblem.value ? (
@@ -96,7 +103,7 @@ function List({ id }: { readonly id: string }) {
   const list = watchlists.value.find((one) => one.id === id)
   return list ? (
     <section aria-label={list.name}>
-      <ListOfSymbols list={list} />
+      <ListOfSymbols list={list} isNew={isNew} />
     </section>
   ) : (
     <Empty title="No such list">It may have been deleted.</Empty>

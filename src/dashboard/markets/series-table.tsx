@@ -16,6 +16,7 @@ import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { forgetSymbols } from '../watchlists/quotes.ts'
+import s from './markets.module.css'
 import { SymbolEditor } from './symbol-facts.tsx'
 
 const SERIES_FIELDS = seriesFields()
@@ -146,7 +147,7 @@ const columnsOf = (acts: Acts): readonly Column<Row>[] => [
     title: () => 'Bars between the first and the last, of markets that never close',
     cell: (row) => count(missingIn(row)),
   },
-  { of: 'fresh', head: 'Kept fresh', cell: ({ feed }) => <Freshness feed={feed} /> },
+  { of: 'fresh', head: 'Kept fresh', tone: () => s.fresh, cell: ({ feed }) => <Freshness feed={feed} /> },
   { of: 'more', head: 'More', bare: true, look: 'end', cell: (row) => <SeriesMenu row={row} acts={acts} /> },
 ]
 

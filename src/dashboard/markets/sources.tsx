@@ -41,7 +41,9 @@ function Providers() {
   const series = { exchange: exchange.trim(), symbol: symbol.trim(), interval: interval.trim() }
   const providers = feeds.data?.providers
   const isUnknown =
-    providers && !providers.some((one) => one.exchanges.includes(series.exchange.toUpperCase()))
+    series.exchange !== '' &&
+    providers?.some((one) => one.exchanges.includes(series.exchange.toUpperCase())) === false
+  const isIncomplete = series.exchange === '' || series.symbol === '' || isUnknown
   const follow = () =>
     attempt(
       call('POST /api/platform/feeds', { body: series }).then(() => {
@@ -56,10 +58,10 @@ function Providers() {
       <Form
         of={form}
         action={form.busy ? 'Fetching…' : 'Fetch'}
-        disabled={series.symbol === '' || isUnknown === true}
+        disabled={isIncomplete}
         beside={
           <>
-            <Button variant="quiet" disabled={series.symbol === '' || isUnknown === true} onClick={follow}>
+            <Button variant="quiet" disabled={isIncomplete} onClick={follow}>
               Follow
             </Button>
             {isUnknown && <span class="muted">No provider has this exchange.</span>}

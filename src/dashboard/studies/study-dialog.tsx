@@ -102,6 +102,8 @@ const Groups = ({ names, chosen, onChoose }: GroupsProps) => (
   </div>
 )
 
+const timesOnChart = ({ id }: ListedStudy): number => studies.value.filter(({ from }) => from === id).length
+
 function Entry({
   row,
   index,
@@ -113,7 +115,7 @@ function Entry({
   readonly isChosen: boolean
   readonly onPoint: () => void
 }) {
-  const onChart = studies.value.filter(({ from }) => from === row.id).length
+  const onChart = timesOnChart(row)
   return (
     <li
       id={`study-${index}`}
@@ -171,7 +173,11 @@ function Actions({ row }: { readonly row: ListedStudy }) {
         }))}
       />
       <Button size="small" variant="primary" icon="plus" onClick={() => put(row)}>
-        {row.kind === 'strategy' ? 'Run in the editor' : 'Add to the chart'}
+        {row.kind === 'strategy'
+          ? 'Run in the editor'
+          : timesOnChart(row) > 0
+            ? 'Add once more'
+            : 'Add to the chart'}
       </Button>
     </div>
   )

@@ -1,12 +1,23 @@
 // The field that adds a symbol to a watchlist, as `AAPL` or `NASDAQ:AAPL`. It suggests the cached symbols.
 
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Button, toast, toastError, uiStyles as ui } from '../ui/ui.tsx'
 import { changeList, type Watchlist } from './lists.ts'
 import { allSymbols } from './quotes.ts'
 import s from './watchlists.module.css'
 
-export function AddSymbol({ list }: { readonly list: Watchlist }) {
+interface AddProps {
+  readonly list: Watchlist
+  /** Nothing else can be done with the list yet. */
+  readonly isNext?: boolean
+}
+
+export function AddSymbol({ list, isNext = false }: AddProps) {
+  const field = useRef<HTMLInputElement>(null)
+  // Behind the dialog that made the list and gives the focus back where it was.
+  useEffect(() => {
+    if (isNext) field.current?.focus()
+  }, [isNext])
   const [text, setText] = useState('')
   const [known, setKnown] = useState<readonly string[]>([])
   const id = useId()
@@ -38,6 +49,7 @@ export function AddSymbol({ list }: { readonly list: Watchlist }) {
       }}
     >
       <input
+        ref={field}
         class={ui['input']}
         aria-label="Add a symbol"
         placeholder="Add a symbol"

@@ -74,6 +74,12 @@ function timesText({ times, unit, timezone, zoneBy, order, origin }: DialectTold
 
 function columnsText(columns: DialectTold['columns']): string {
   return Object.entries(columns)
-    .map(([role, name]) => (/^\d+$/.test(name) ? `${role} in column ${name}` : `${role} from ${name}`))
+    .map(([role, name]) =>
+      /^\d+$/.test(name)
+        ? `${role} in column ${name}`
+        : name.toLowerCase() === role
+          ? role
+          : `${role} from ${name}`,
+    )
     .join(', ')
 }
