@@ -215,22 +215,27 @@ const INPUTS: readonly BuiltinEntry[] = [
   ),
 ]
 
-const SHOWN = 'input bool editable = true, input int show_last?'
+const EDITABLE = 'input bool editable = true'
+const SHOWN = `${EDITABLE}, input int show_last?`
 const DISPLAY = 'input int display = display.all'
 const FORMATTED = `${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false`
-
+const NAMED = 'const string title = ""'
+const COLOURED = 'series color color = color.blue'
+const MARK = `series bool|float series, ${NAMED}`
 const MARKED =
-  'input string location = location.abovebar, series color color = color.blue, simple int offset = 0, const string text = "", ' +
-  `series color textcolor?, input bool editable = true, const string size = size.auto, input int show_last?, ${FORMATTED}) void`
-const BETWEEN =
-  'series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ' +
-  `${DISPLAY}, const bool fillgaps = false, input bool editable = true) void`
+  `input string location = location.abovebar, ${COLOURED}, simple int offset = 0, const string text = "", series color textcolor?, ` +
+  `${EDITABLE}, const string size = size.auto, input int show_last?, ${FORMATTED}) void`
+const BARS = `series float open, series float high, series float low, series float close, ${NAMED}, ${COLOURED}`
+const GAPS = 'const bool fillgaps = false'
+const GRADIENT =
+  'series float top_value, series float bottom_value, series color top_color, series color bottom_color, ' +
+  `${NAMED}, ${DISPLAY}, ${GAPS}, ${EDITABLE}`
 
 const PLOTS: readonly BuiltinEntry[] = [
   fn(
     'plot',
     'Draws a series.',
-    '(series float series, const string title = "", series color color = color.blue, input int linewidth = 1, input string style = plot.style_line, ' +
+    `(series float series, ${NAMED}, ${COLOURED}, input int linewidth = 1, input string style = plot.style_line, ` +
       'input bool trackprice = false, input float histbase = 0, simple int offset = 0, input bool join = false, ' +
       `${SHOWN}, ${FORMATTED}, input string linestyle = plot.linestyle_solid) plot`,
     SPECIAL,
@@ -238,64 +243,57 @@ const PLOTS: readonly BuiltinEntry[] = [
   fn(
     'plotshape',
     'Draws a shape on bars where the series is true or not zero.',
-    `(series bool|float series, const string title = "", input string style = shape.xcross, ${MARKED}`,
+    `(${MARK}, input string style = shape.xcross, ${MARKED}`,
     SPECIAL,
   ),
   fn(
     'plotchar',
     'Draws a character on bars where the series is true or not zero.',
-    `(series bool|float series, const string title = "", input string char = "★", ${MARKED}`,
+    `(${MARK}, input string char = "★", ${MARKED}`,
     SPECIAL,
   ),
   fn(
     'plotarrow',
     'Draws an arrow up for positive, down for negative values, the longer the greater.',
-    '(series float series, const string title = "", series color colorup = color.green, series color colordown = color.red, simple int offset = 0, ' +
+    `(series float series, ${NAMED}, series color colorup = color.green, series color colordown = color.red, simple int offset = 0, ` +
       `input int minheight = 5, input int maxheight = 100, ${SHOWN}, ${FORMATTED}) void`,
     SPECIAL,
   ),
   fn(
     'plotcandle',
     'Draws candles of four series.',
-    '(series float open, series float high, series float low, series float close, const string title = "", series color color = color.blue, ' +
-      `series color wickcolor?, ${SHOWN}, series color bordercolor?, ${FORMATTED}) void`,
+    `(${BARS}, series color wickcolor?, ${SHOWN}, series color bordercolor?, ${FORMATTED}) void`,
     SPECIAL,
   ),
-  fn(
-    'plotbar',
-    'Draws OHLC bars of four series.',
-    '(series float open, series float high, series float low, series float close, const string title = "", series color color = color.blue, ' +
-      `${SHOWN}, ${FORMATTED}) void`,
-    SPECIAL,
-  ),
+  fn('plotbar', 'Draws OHLC bars of four series.', `(${BARS}, ${SHOWN}, ${FORMATTED}) void`, SPECIAL),
   fn(
     'hline',
     'Draws a line at a price that does not change.',
-    '(input float price, const string title = "", input color color = color.blue, input string linestyle = hline.style_solid, ' +
-      `input int linewidth = 1, input bool editable = true, ${DISPLAY}) hline`,
+    `(input float price, ${NAMED}, input color color = color.blue, input string linestyle = hline.style_solid, ` +
+      `input int linewidth = 1, ${EDITABLE}, ${DISPLAY}) hline`,
     SPECIAL,
   ),
   fn(
     'fill',
     'Fills between two plots or two lines of hline().',
     [
-      `(plot plot1, plot plot2, series color color?, const string title = "", input bool editable = true, input int show_last?, const bool fillgaps = false, ${DISPLAY}) void`,
-      `(hline hline1, hline hline2, series color color?, const string title = "", input bool editable = true, const bool fillgaps = false, ${DISPLAY}) void`,
-      `(hline hline1, hline hline2, ${BETWEEN}`,
-      `(plot plot1, plot plot2, ${BETWEEN}`,
+      `(plot plot1, plot plot2, series color color?, ${NAMED}, ${EDITABLE}, input int show_last?, ${GAPS}, ${DISPLAY}) void`,
+      `(hline hline1, hline hline2, series color color?, ${NAMED}, ${EDITABLE}, ${GAPS}, ${DISPLAY}) void`,
+      `(hline hline1, hline hline2, ${GRADIENT}) void`,
+      `(plot plot1, plot plot2, ${GRADIENT}) void`,
     ],
     SPECIAL,
   ),
   fn(
     'bgcolor',
     'Colours the background of the bar.',
-    `(series color color, simple int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}, const bool force_overlay = false) void`,
+    `(series color color, simple int offset = 0, ${SHOWN}, ${NAMED}, ${DISPLAY}, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'barcolor',
     'Colours the bar.',
-    `(series color color, simple int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}) void`,
+    `(series color color, simple int offset = 0, ${SHOWN}, ${NAMED}, ${DISPLAY}) void`,
     SPECIAL,
   ),
 ]
