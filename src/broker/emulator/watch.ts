@@ -7,16 +7,18 @@ import { contracts, tickOf } from './numbers.ts'
 import type { Direction } from './orders.ts'
 import { calmRisk, drawdownReached, intradayLossReached, rollDay, watches, type RiskState } from './risk.ts'
 
+const UNASKED = -2
+const ASKED = -1
+
 export class Watch {
   risk: RiskState
   marginCalls = 0
   /** Prices at or beyond which the position would be called for margin. */
   callBelow = -Infinity
   callAbove = Infinity
-  /** Orders of up to so many units are affordable between these prices, until the next fill. -1 = not known, 0 = none. */
-  private ampleUnits = -1
-  private ampleFrom = 0
-  private ampleTo = 0
+  /** Orders of up to so many units are affordable about this price, until the next fill. 0 = none; below, not known. */
+  private ampleUnits = UNASKED
+  private amplePrice = 0
   private readonly account: Account
   private readonly dayOf: (bar: number) => number
   private readonly highs: Float64Array
@@ -63,14 +65,17 @@ export class Watch {
 
   /** F12, G1: whether the position after an order would keep its margin at `price`. */
   affords(direction: Direction, units: number, price: number): boolean {
-    if (units <= this.ampleUnits && price > this.ampleFrom && price < this.ampleTo) return true
+    const { amplePrice } = this
+    if (units <= this.ampleUnits && Math.abs(price - amplePrice) < amplePrice / 4) return true
     const { account } = this
     const margin = account.margin(direction)
     if (margin === 0) return true
     const held = account.position.units
     const total = units + (held * direction > 0 ? Math.abs(held) : 0)
     const required = contracts(total) * price * account.pointValue * account.rate() * margin
-    if (this.ampleUnits !== 0) this.setAmple(units, price)
+    // Many orders are filled before another is asked for.
+    if (this.ampleUnits === UNASKED) this.ampleUnits = ASKED
+    else if (this.ampleUnits !== 0) this.setAmple(units, price)
     return account.pays(required, price)
   }
 
@@ -87,8 +92,7 @@ export class Watch {
     const margin = Math.max(settings.marginLong, settings.marginShort)
     const isAmple = 2 * (held + asked) * margin + held < account.freeAt(price)
     this.ampleUnits = isAmple && rates === null && pot === null ? 2 * units : 0
-    this.ampleFrom = price * 0.75
-    this.ampleTo = price * 1.25
+    this.amplePrice = price
   }
 
   /** G3: units that a margin call sells at this price; 0 = margin holds. */
@@ -107,7 +111,7 @@ export class Watch {
   /** Call it whenever the position has changed, and before each turn of an account whose pot others share. */
   setCallRange(): void {
     const { position, settings, rates, pointValue, pot } = this.account
-    this.ampleUnits = -1
+    this.ampleUnits = UNASKED
     const held = position.units
     // The others do not change while it is this account's turn.
     const beside =
@@ -188,6 +192,6 @@ export class Watch {
 
   restore(state: ReturnType<Watch['state']>): void {
     Object.assign(this, state)
-    this.ampleUnits = -1
+    this.ampleUnits = UNASKED
   }
 }
