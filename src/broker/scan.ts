@@ -86,7 +86,7 @@ export function scanMarket(request: BacktestRequest): {
       change: before === undefined || !(before > 0) ? null : close / before - 1,
       values: [...values.values()],
       holds: titles.flatMap((title, i) => (conditions.get(title) ? [i] : [])),
-      summary: isStrategy ? backtest.results().figures.summary : null,
+      summary: isStrategy ? { ...backtest.results().figures.summary } : null,
       position: isStrategy ? backtest.broker.account.positionSize : null,
     },
     tried: isStrategy ? triedIn(backtest) : null,

@@ -1,5 +1,6 @@
 // The three columns of the Strategy Tester: the same statistics over all, long and short trades.
 
+import { lazily } from '../../lib/memo.ts'
 import { Room } from '../../lib/spares.ts'
 import { directionOf, type Fills } from '../emulator/ledger.ts'
 import { MARGIN_CALL } from '../emulator/margin.ts'
@@ -30,6 +31,8 @@ export function reportColumns(
   trades: TradeTable,
   fills: Fills,
   { initialCapital, held }: ColumnFacts,
+  /** Fills in the runup and the drawdown of each trade, which little else asks for. */
+  excursions: () => void,
 ): Pick<Report, 'all' | 'long' | 'short'> {
   const { count, entry } = trades
   const all = ROOM.all.of(count)
@@ -44,16 +47,43 @@ export function reportColumns(
     longs += Number(directionOf(fills, entry[k]!) === 1)
     shares[k] = shareOf(trades, k, trades.profit[k]!)
   }
-  const column = (rows: Int32Array, most: number) =>
-    reportColumn(sideOf(trades, shares, fills, rows), initialCapital, most)
+  const column = (rows: Int32Array, most: number, direction: number) => {
+    const averages = lazily(() => {
+      excursions()
+      return averageExcursions(trades, fills, direction)
+    })
+    return reportColumn(sideOf(trades, shares, fills, rows), initialCapital, most, averages)
+  }
   return {
-    all: column(all, held.all),
-    long: column(long.subarray(0, longs), held.long),
-    short: column(short.subarray(0, count - longs), held.short),
+    all: column(all, held.all, 0),
+    long: column(long.subarray(0, longs), held.long, 1),
+    short: column(short.subarray(0, count - longs), held.short, -1),
   }
 }
 
-function reportColumn(side: Side, initialCapital: number, maxContractsHeld: number): ReportColumn {
+type Averages = Pick<ReportColumn, 'averageRunup' | 'averageDrawdown'>
+
+/** Of the closed trades of a direction; 0 = of both. */
+function averageExcursions(trades: TradeTable, fills: Fills, direction: number): Averages {
+  const { closed, entry, runup, drawdown } = trades
+  let count = 0
+  let up = 0
+  let down = 0
+  for (let k = 0; k < closed; k++) {
+    if (direction !== 0 && directionOf(fills, entry[k]!) !== direction) continue
+    count++
+    up += runup[k]!
+    down += drawdown[k]!
+  }
+  return { averageRunup: mean({ count }, up), averageDrawdown: mean({ count }, 0 - down) }
+}
+
+function reportColumn(
+  side: Side,
+  initialCapital: number,
+  maxContractsHeld: number,
+  averages: () => Averages,
+): ReportColumn {
   const { all, wins, losses, openTrades, openProfit, commissionPaid, marginCalls } = side
   const grossProfit = wins.profit
   const grossLoss = -losses.profit
@@ -101,8 +131,12 @@ function reportColumn(side: Side, initialCapital: number, maxContractsHeld: numb
     maxLossesInRow: side.maxLossesInRow,
     maxContractsHeld,
     marginCalls,
-    averageRunup: mean(all, all.runup),
-    averageDrawdown: mean(all, 0 - all.drawdown),
+    get averageRunup() {
+      return averages().averageRunup
+    },
+    get averageDrawdown() {
+      return averages().averageDrawdown
+    },
   }
 }
 
@@ -173,8 +207,6 @@ interface Tally {
   readonly profit: number
   readonly profitPct: number
   readonly bars: number
-  readonly runup: number
-  readonly drawdown: number
   readonly most: number
   /** Maxima are separate, since they may belong to different trades (J3). */
   readonly mostPct: number
@@ -183,12 +215,10 @@ interface Tally {
 }
 
 function tallyOf(trades: TradeTable, shares: Float64Array, rows: Int32Array, count: number): Tally {
-  const { profit, runup, drawdown, entryBar, exitBar } = trades
+  const { profit, entryBar, exitBar } = trades
   let sum = 0
   let sumPct = 0
   let bars = 0
-  let up = 0
-  let down = 0
   let most = -Infinity
   let mostPct = -Infinity
   let least = Infinity
@@ -200,8 +230,6 @@ function tallyOf(trades: TradeTable, shares: Float64Array, rows: Int32Array, cou
     sum += amount
     sumPct += share
     bars += exitBar[k]! - entryBar[k]! + 1
-    up += runup[k]!
-    down += drawdown[k]!
     if (amount > most) most = amount
     if (share > mostPct) mostPct = share
     if (amount < least) least = amount
@@ -212,8 +240,6 @@ function tallyOf(trades: TradeTable, shares: Float64Array, rows: Int32Array, cou
     profit: sum,
     profitPct: sumPct,
     bars,
-    runup: up,
-    drawdown: down,
     most,
     mostPct,
     least,
@@ -221,7 +247,7 @@ function tallyOf(trades: TradeTable, shares: Float64Array, rows: Int32Array, cou
   }
 }
 
-function mean({ count }: Tally, sum: number): number | null {
+function mean({ count }: Pick<Tally, 'count'>, sum: number): number | null {
   return count === 0 ? null : sum / count
 }
 

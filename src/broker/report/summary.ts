@@ -19,7 +19,9 @@ export function reportSummary(
     netProfitPct: finite(all.netProfitPct),
     winRate: finite(all.winRate ?? 0),
     profitFactor: finite(all.profitFactor ?? (all.grossProfit > 0 ? NO_LOSSES : 0)),
-    maxDrawdownPct: finite(equity.maxDrawdownPct),
+    get maxDrawdownPct() {
+      return finite(equity.maxDrawdownPct)
+    },
     sharpe: finite(equity.sharpe ?? 0),
   }
 }

@@ -12,7 +12,6 @@ import {
   type ClosedTrades,
   type Fills,
   type Label,
-  type Trade,
 } from '../emulator/ledger.ts'
 import { UNIT } from '../emulator/numbers.ts'
 import type { OpenTrade } from '../emulator/orders.ts'
@@ -28,8 +27,6 @@ export interface TradeContext {
   readonly initialCapital: number
   readonly rates: Float64Array | null
   readonly fills: Fills
-  /** The lowest and highest price between each fill and the next. */
-  readonly stretches: Stretches
 }
 
 /** What is worked out of each trade and read by the statistics. Money is in account currency. */
@@ -45,7 +42,7 @@ const WORKED_OUT = {
   quantity: Float64Array,
   profit: Float64Array,
   commission: Float64Array,
-  /** Favourable excursion, ≥ 0, net of the entry commission. */
+  /** Favourable excursion, ≥ 0, net of the entry commission: by `fillExcursions`, as is the next. */
   runup: Float64Array,
   /** Adverse excursion, ≤ 0. */
   drawdown: Float64Array,
@@ -69,25 +66,18 @@ export function tradeTable(
   const last = bars.length - 1
   const count = closed.count + open.length
   const table = emptyTable(count, closed.count)
-  const excursion = new Excursions(context)
   for (let k = 0; k < count; k++) {
     const still = k < closed.count ? null : open[k - closed.count]!
     const entry = still ? still.fill : closed.entry[k]!
     const exit = still ? entry : closed.exit[k]!
     const units = still ? still.units : closed.units[k]!
     const entryFee = still ? still.entryFee : closed.entryFee[k]!
-    if (still) excursion.ofOpen(still)
-    else excursion.ofClosed(closed, k)
     const exitBar = still ? last : fills.bar[exit]!
     const exitPrice = still ? bars.close[last]! : fills.price[exit]!
     const entryPrice = fills.price[entry]!
     const rate = rates ? rates[exitBar]! : 1
-    const direction = directionOf(fills, entry)
     const quantity = units / UNIT
-    const perPoint = direction * quantity * pointValue * rate
-    const { low, high } = excursion
-    const best = direction === 1 ? high : low
-    const worst = direction === 1 ? low : high
+    const perPoint = directionOf(fills, entry) * quantity * pointValue * rate
     table.entry[k] = entry
     table.exit[k] = exit
     table.entryBar[k] = fills.bar[entry]!
@@ -96,12 +86,61 @@ export function tradeTable(
     table.quantity[k] = quantity
     table.profit[k] = still ? perPoint * (exitPrice - entryPrice) - entryFee : closed.profit[k]!
     table.commission[k] = entryFee + (still ? 0 : closed.exitFee[k]!)
-    table.runup[k] = Math.max(0, perPoint * (best - entryPrice) - entryFee)
-    table.drawdown[k] = Math.min(0, perPoint * (worst - entryPrice) - entryFee)
     // The amounts are in the symbol's currency.
     table.value[k] = Math.abs(entryPrice * quantity * pointValue * rate)
   }
   return table
+}
+
+/**
+ * Works out `runup` and `drawdown`. `stretches`: the lowest and the highest price between each fill and the next. A trade entered
+ * at an open lasted through whole stretches. So 39,000 trades of 26 bars take 1.0 ms instead of 3.9, and a position of a
+ * thousand entries is not scanned a thousand times.
+ */
+export function fillExcursions(
+  { fills, bars, pointValue, rates }: TradeContext,
+  table: TradeTable,
+  closed: ClosedTrades,
+  open: readonly OpenTrade[],
+  stretches: Stretches,
+): void {
+  const { bar, count, point, price } = fills
+  const { length } = bars
+  // The first fill on or after the bar of the last exit: trades are in the order they closed.
+  let next = 0
+  for (let k = 0; k < table.count; k++) {
+    const still = k < closed.count ? null : open[k - closed.count]!
+    const entry = table.entry[k]!
+    const exit = table.exit[k]!
+    const isWhole = point[entry] === 0
+    const end = still ? length : bar[exit]!
+    while (next < count && bar[next]! < end) next++
+    const entryPrice = price[entry]!
+    let low = entryPrice
+    let high = entryPrice
+    if (isWhole)
+      for (let i = next - 1; i >= 0 && bar[i]! >= bar[entry]!; i--) {
+        low = Math.min(low, stretches.low[i]!)
+        high = Math.max(high, stretches.high[i]!)
+      }
+    // Most trades begin and end at an open, so there are no parts of bars to look at.
+    if (!still && isWhole && point[exit] === 0) {
+      low = Math.min(low, price[exit]!)
+      high = Math.max(high, price[exit]!)
+    } else {
+      const trade = still
+        ? openTradeAt(fills, entry, still.units, still.entryFee)
+        : closedTradeAt(fills, closed, k)
+      ;({ low, high } = excursionOf(trade, bars, length - 1, low, high, isWhole ? end : 0))
+    }
+    const entryFee = still ? still.entryFee : closed.entryFee[k]!
+    const direction = directionOf(fills, entry)
+    const perPoint = direction * table.quantity[k]! * pointValue * (rates ? rates[table.exitBar[k]!]! : 1)
+    const up = perPoint * ((direction === 1 ? high : low) - entryPrice)
+    const down = perPoint * ((direction === 1 ? low : high) - entryPrice)
+    table.runup[k] = Math.max(0, up - entryFee)
+    table.drawdown[k] = Math.min(0, down - entryFee)
+  }
 }
 
 /** One table that nobody reads any more, with room for as many rows as `count` says. */
@@ -133,66 +172,6 @@ export function shareOf(table: TradeTable, row: number, amount: number): number 
 /** J2: the entry bar counts. */
 export function barsOf(table: TradeTable, row: number): number {
   return table.exitBar[row]! - table.entryBar[row]! + 1
-}
-
-/**
- * The lowest and the highest price of trades, which must be asked for in the order they closed. A trade entered at an open
- * lasted through whole stretches from fill to fill, whose extremes are known. So 39,000 trades of 26 bars take 1.0 ms
- * instead of 3.9, and a position of a thousand entries is not scanned a thousand times.
- */
-class Excursions {
-  low = NaN
-  high = NaN
-  /** The first fill on or after the bar of the last exit. */
-  private exit = 0
-  private readonly context: TradeContext
-
-  constructor(context: TradeContext) {
-    this.context = context
-  }
-
-  ofClosed(closed: ClosedTrades, row: number): void {
-    const { fills } = this.context
-    const entry = closed.entry[row]!
-    const exit = closed.exit[row]!
-    const end = fills.bar[exit]!
-    // Most trades begin and end at an open, so there are no parts of bars to look at.
-    if (fills.point[entry] === 0 && fills.point[exit] === 0) {
-      this.lookAtStretches(entry, end)
-      const price = fills.price[exit]!
-      if (price < this.low) this.low = price
-      if (price > this.high) this.high = price
-    } else this.lookAtBars(closedTradeAt(fills, closed, row), entry, end)
-  }
-
-  ofOpen({ fill, units, entryFee }: OpenTrade): void {
-    const { fills, bars } = this.context
-    this.lookAtBars(openTradeAt(fills, fill, units, entryFee), fill, bars.length)
-  }
-
-  private lookAtBars(trade: Trade, entry: number, end: number): void {
-    const { bars } = this.context
-    this.lookAtStretches(entry, end)
-    const scanFrom = trade.entryPoint === 0 ? end : 0
-    const range = excursionOf(trade, bars, bars.length - 1, this.low, this.high, scanFrom)
-    this.low = range.low
-    this.high = range.high
-  }
-
-  private lookAtStretches(entry: number, end: number): void {
-    const { fills, stretches } = this.context
-    const { bar, count } = fills
-    while (this.exit < count && bar[this.exit]! < end) this.exit++
-    let low = fills.price[entry]!
-    let high = low
-    if (fills.point[entry] === 0)
-      for (let k = this.exit - 1; k >= 0 && bar[k]! >= bar[entry]!; k--) {
-        if (stretches.low[k]! < low) low = stretches.low[k]!
-        if (stretches.high[k]! > high) high = stretches.high[k]!
-      }
-    this.low = low
-    this.high = high
-  }
 }
 
 // ——— the report's lists ———
