@@ -151,6 +151,15 @@ if hour == 14 and minute == 30
     expect(found?.causes.map(({ kind }) => kind)).toEqual(['more_history'])
   })
 
+  test('later history, from the day of the first trade', () => {
+    const from = (Math.floor(START / 864e5) + 5) * 864e5
+    const later = selectBars(BARS, { from })
+    const csv = exportOf(runBacktest(request({ bars: later })).report)
+    const found = explained(csv)
+    expect(found).toMatchObject({ agrees: true, bars: later.length })
+    expect(found?.causes.map(({ kind }) => kind)).toEqual(['less_history'])
+  })
+
   test('the currency of the account', () => {
     const rates = emptyBars(40)
     for (let i = 0; i < 40; i++) {
@@ -168,6 +177,20 @@ if hour == 14 and minute == 30
       agrees: true,
       overrides: { currency: 'USD' },
     })
+  })
+
+  test('a rate between currencies that nobody named', () => {
+    const source = SCRIPT.replace('strategy.percent_of_equity', 'strategy.fixed')
+    const own = request({ source, bars: selectBars(BARS, { last: 300 }) })
+    const { report } = runBacktest(own)
+    // Another on each day, as a stablecoin's.
+    const trades = report.trades.map((one) => ({
+      ...one,
+      profit: one.profit * (0.998 + 0.001 * (one.n % 5)),
+    }))
+    const csv = exportOf({ ...report, trades })
+    const found = explained(csv, own)
+    expect([found?.agrees, found?.causes[0]?.kind]).toEqual([false, 'currency'])
   })
 
   test.each([

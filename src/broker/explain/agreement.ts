@@ -34,23 +34,30 @@ export function agreementOf(
   let exact = 0
   let fields = 0
   let outside = 0
-  for (const [want, got] of paired) {
+  const within: Pair[] = []
+  for (const pair of paired) {
+    const [want, got] = pair
+    if (!want && got && isOutside(got)) {
+      outside++
+      continue
+    }
+    within.push(pair)
     if (want && got) {
       const differences = compareTrade(want, got, zone, report.mintick, COMPARED_FIELDS)
       if (differences.length === 0) exact++
       fields += COMPARED_FIELDS.length
       for (const { expected: wanted, found: had } of differences) fields -= 1 - nearness(wanted, had)
-    } else if (got && isOutside(got)) outside++
+    }
   }
-  const within = found.length - outside
-  const most = Math.max(expected.length, within - lost)
+  const inside = found.length - outside
+  const most = Math.max(expected.length, inside - lost)
   return {
     exact,
     found: found.length,
     outside,
     score: most === 0 ? 1 : fields / (COMPARED_FIELDS.length * most),
-    agrees: exact === expected.length && within <= expected.length + lost,
-    pairs: paired,
+    agrees: exact === expected.length && inside <= expected.length + lost,
+    pairs: within,
   }
 }
 

@@ -24,13 +24,30 @@ interface Evidence {
 
 /** The likeliest such cause; null if nothing in the lists speaks for one. */
 export function diagnosisOf(evidence: Evidence): ExplainedChange | null {
-  return missingHistory(evidence) ?? otherFeed(evidence) ?? otherSignals(evidence)
+  return otherCurrency(evidence) ?? missingHistory(evidence) ?? otherFeed(evidence) ?? otherSignals(evidence)
 }
 
 /** What is left when nothing else is. */
 export const OTHER_SCRIPT: ExplainedChange = {
   kind: 'script_version',
   message: 'The script was another version of it, or its inputs were others than those that were tried',
+}
+
+/** What else moves only profits, a fee or what a point is worth, has been tried by then. */
+function otherCurrency({ pairs, report, zone }: Evidence): ExplainedChange | null {
+  const both = pairs.filter(([want, got]) => want && got)
+  const inPlace = both.filter((pair) => agreesInPlace(pair, report, zone))
+  const ofProfit = inPlace.filter(([want, got]) => {
+    const differences = compareTrade(want, got, zone, report.mintick, COMPARED_FIELDS)
+    return differences.length === 1 && differences[0]!.field === 'profit'
+  })
+  return ofProfit.length >= 3 && inPlace.length >= both.length * (1 - SHARE)
+    ? {
+        kind: 'currency',
+        message:
+          "At the same fills only profits differ, as if the symbol's currency were another than the account's, which TradingView turns into each other at each day's rate",
+      }
+    : null
 }
 
 function missingHistory({ expected, pairs, report, bars, zone }: Evidence): ExplainedChange | null {

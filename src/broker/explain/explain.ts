@@ -134,6 +134,7 @@ export class Explainer {
       symbol: { ...request.symbol, ...mergedOf(from.changes).symbol },
       timezone: zone.name,
       room: this.#options,
+      bars: this.#options.earlier ?? request.bars,
     })
     const found: Tried[] = []
     for (const change of likely) {

@@ -2,8 +2,10 @@
 // tells (a commission follows from prices, quantity and profit), then switches, then guesses.
 
 import { DATED_CHANGES, dayBefore, dayText, isInForce } from '../../language/behaviour.ts'
+import { lowerBound, type Bars } from '../../market/bars.ts'
 import { parseInterval, isIntraday } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
+import { zoneOf } from '../../market/zone.ts'
 import type { Report } from '../../wire/report.ts'
 import type { Pair } from '../compare.ts'
 import type { ExportedTrade } from '../exported/trade-list.ts'
@@ -18,6 +20,8 @@ export interface Facts {
   /** The zone of the export's times. */
   readonly timezone: string
   readonly room: Room
+  /** All that the run can have, earlier ones too. */
+  readonly bars: Bars
 }
 
 type Both = readonly [ExportedTrade, Report['trades'][number]]
@@ -33,6 +37,7 @@ export function likelyChanges(facts: Facts): readonly ExplainedChange[] {
   const qtyDiffers = both.some(([want, got]) => want.qty !== null && !near(want.qty, got.qty, 1e-6))
   return [
     ...days(facts),
+    ...beginnings(facts),
     ...slippages(facts, both),
     ...(qtyDiffers ? [...quantities(facts, both), ...lots(facts, both), ...capitals(facts, both)] : []),
     ...commissions(facts),
@@ -369,6 +374,27 @@ function histories({ report, room }: Facts): ExplainedChange[] {
     if (bars < all && bars !== now)
       changes.push(history(bars < now ? 'less_history' : 'more_history', bars, `The last ${bars} bars`))
   return changes
+}
+
+/**
+ * Averages remember where they began, so a run on more bars than the export's chart had trades otherwise for a while. The chart
+ * began before the export's first trade: with its day, its month or its year, as people choose ranges.
+ */
+function beginnings({ expected, report, symbol, timezone, bars }: Facts): ExplainedChange[] {
+  const [zone, exchange] = [zoneOf(timezone), zoneOf(symbol.timezone)]
+  const first = zone && Math.min(...expected.map(({ entry }) => zone.toUtc(entry.wall)))
+  const trade = report.trades[0]
+  if (!exchange || first === null || !trade || !(trade.entryTime < first)) return []
+  const local = new Date(first + exchange.offsetAt(first))
+  const [year, month] = [local.getUTCFullYear(), local.getUTCMonth()]
+  const starts = [Date.UTC(year, month, local.getUTCDate()), Date.UTC(year, month), Date.UTC(year, 0)]
+  return [...new Set(starts)].flatMap((start) => {
+    const kept = bars.length - lowerBound(bars.time, exchange.toUtc(start))
+    const day = new Date(start).toISOString().slice(0, 10)
+    return kept > 0 && kept < report.range.bars
+      ? [history('less_history', kept, `The ${kept} bars from ${day} on, where the export begins`)]
+      : []
+  })
 }
 
 function history(kind: 'more_history' | 'less_history', bars: number, message: string): ExplainedChange {
