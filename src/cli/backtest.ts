@@ -46,7 +46,7 @@ export const backtestCommand: Command = {
   summary: 'Run a Pine script and show the report.',
   help: () =>
     [
-      '  SCRIPT.pine           Version 4, 5 or 6; - reads standard input; the id of a stored script (scr_…) runs that with its properties',
+      '  SCRIPT.pine           Of any version, 1 to 6; - reads standard input; the id of a stored script (scr_…) runs that with its properties',
       ...BARS_HELP,
       `  --inputs JSON         Input values by title or variable name: '{"Length": 20}'`,
       `  --set JSON            Declaration arguments instead of the script's: '{"initial_capital": 50000}'`,

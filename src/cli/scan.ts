@@ -60,7 +60,7 @@ export const scanCommand: Command = {
   summary: 'Run a script over many markets, and say where its conditions hold now.',
   help: () =>
     [
-      '  SCRIPT.pine           Version 4, 5 or 6; - reads standard input',
+      '  SCRIPT.pine           Of any version, 1 to 6; - reads standard input',
       '  --interval I          Of the bars: 15m, 1h, 1d, 1w, 1M or as TradingView writes it',
       '  --symbols LIST        AAPL,NASDAQ:MSFT. As often as you like; everything cached if not given',
       '  --watchlist NAME      The symbols of a watchlist in the data directory, by name or id, and its owner’s bars',

@@ -63,7 +63,7 @@ export const sweepCommand: Command = {
   summary: 'Run a script with many choices of its inputs, and say how much of the best is luck.',
   help: () =>
     [
-      '  SCRIPT.pine           Version 4, 5 or 6; - reads standard input',
+      '  SCRIPT.pine           Of any version, 1 to 6; - reads standard input',
       "  --set 'NAME=RANGE'    What is varied, as often as you like: fast=5..50/5, mult=0.5..4 (any number), len=5..500/1:log,",
       '                        kind=both,long (values), strategy.pyramiding=0..3/1 (a property of strategy())',
       "  --where 'CONDITION'   Between what is varied: fast < slow. As often as you like",
