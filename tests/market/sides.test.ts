@@ -94,12 +94,8 @@ describe('what was bought is read from', () => {
       ),
       'side from is_buyer_maker',
     ],
-    ['a column of sides', generic(TRADES), 'side from side'],
-    [
-      'words of the past',
-      generic(TRADES).replaceAll('buy', 'Bought').replaceAll('sell', 'Sold'),
-      'side from side',
-    ],
+    ['a column of sides', generic(TRADES), ', side'],
+    ['words of the past', generic(TRADES).replaceAll('buy', 'Bought').replaceAll('sell', 'Sold'), ', side'],
     [
       'Kraken’s letters, newest first',
       lines(
@@ -107,7 +103,7 @@ describe('what was bought is read from', () => {
         ([at, price, qty, bought]) => `${price},${qty},${(START + at) / 1000},${word(bought, ['b', 's'])},m`,
         'price,volume,time,side,type',
       ),
-      'side from side',
+      ', side',
     ],
     [
       'Bybit, with capitals',
@@ -117,7 +113,7 @@ describe('what was bought is read from', () => {
           `${(START + at) / 1000},BTCUSDT,${word(bought, ['Buy', 'Sell'])},${qty},${price}`,
         'timestamp,symbol,side,size,price',
       ),
-      'side from side',
+      ', side',
     ],
     [
       'quoted cells',
@@ -126,7 +122,7 @@ describe('what was bought is read from', () => {
         ([at, price, qty, bought]) => `"${START + at}","${price}","${qty}","${word(bought)}"`,
         'time,price,amount,side',
       ),
-      'side from side',
+      ', side',
     ],
     [
       'Coinbase, which names the side of the order that waited',
