@@ -210,7 +210,7 @@ function scriptsPart(scripts: readonly Extract<Score, { kind: 'scripts' }>[]): s
       ]),
     ),
     '',
-    'The last column is not counted: pieces without a declaration, and orders in an indicator, which another platform takes.',
+    'The last column is not counted: pieces without a declaration and orders in an indicator, which another platform takes, and arguments given twice, which version 6 refuses.',
     '',
     ...(libraries.size > 0
       ? [

@@ -87,8 +87,11 @@ function blockOf(markdown: string): string | null {
   return block?.replace(/\/\*backtest.*?\*\/\s*/s, '') ?? null
 }
 
-/** A piece of a script without a declaration, or orders in an indicator; other platforms accept these. */
-const FOREIGN: ReadonlySet<string> = new Set(['no-declaration', 'strategy-only'])
+/**
+ * A piece of a script without a declaration, or orders in an indicator, which other platforms accept; and an argument given
+ * twice, which version 6 refuses by TradingView's guide to it.
+ */
+const FOREIGN: ReadonlySet<string> = new Set(['no-declaration', 'strategy-only', 'duplicate-argument'])
 
 export function compileAll(folder: string): Compiled {
   const scripts = scriptsOf(folder)
