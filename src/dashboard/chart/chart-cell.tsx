@@ -82,7 +82,9 @@ export function ChartCell({
         role="application"
         aria-roledescription="price chart"
         aria-label={`${place}${name}, ${interval}. Arrow keys scroll and zoom, a letter searches symbols, comma and full stop change the interval.`}
-        onPointerLeave={() => {
+        onPointerLeave={({ pointerType }) => {
+          // The library misses that a mouse has left a pane that is gone. After a touch its crosshair stays by intent.
+          if (pointerType === 'mouse') view?.leave()
           cell.hover.value = null
           passHover(cell, null)
         }}

@@ -138,7 +138,12 @@ export class ChartView {
   }
 
   hideCrosshair(): void {
-    if (!this.#put) return
+    if (this.#put) this.leave()
+  }
+
+  /** Takes off the crosshair, the pointer's too. */
+  leave(): void {
+    if (this.#removed) return
     this.#put = false
     this.#chart.clearCrosshairPosition()
   }
