@@ -1,6 +1,6 @@
 // Accounts without HTTP: the shape of a secret, how often its use is noted, who goes when, and passwords in turn.
 
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterEach, describe, expect, mock, spyOn, test } from 'bun:test'
 import { tokens, users, type AccountDeps, type User } from '../../../src/people/accounts/accounts.ts'
 import { Credentials } from '../../../src/people/accounts/credentials.ts'
 import { argon2Passwords } from '../../../src/people/accounts/passwords.ts'
@@ -346,10 +346,11 @@ describe('a user', () => {
 })
 
 describe('passwords', () => {
-  const hash = spyOn(Bun.password, 'hash')
-  afterEach(() => void hash.mockReset())
+  // Other files of this process hash, too.
+  afterEach(() => mock.restore())
 
   test('are hashed two at a time, in the order they came, whatever becomes of each', async () => {
+    const hash = spyOn(Bun.password, 'hash')
     const begun: string[] = []
     const ends = new Map<string, PromiseWithResolvers<string>>()
     hash.mockImplementation((password) => {
