@@ -281,10 +281,7 @@ function pointValues({ expected, symbol }: Facts): ExplainedChange[] {
 }
 
 function tickSizes({ expected, symbol }: Facts): ExplainedChange[] {
-  const digits = Math.max(
-    0,
-    ...expected.flatMap(({ entry, exit }) => [decimals(entry.price), decimals(exit.price)]),
-  )
+  const digits = mostDecimals(expected.flatMap(({ entry, exit }) => [entry.price, exit.price]))
   const scale = 10 ** Math.min(digits, 10)
   const mintick = 1 / scale
   if (near(mintick, symbol.mintick, 1e-9)) return []
@@ -295,7 +292,7 @@ function tickSizes({ expected, symbol }: Facts): ExplainedChange[] {
 function lots({ symbol }: Facts, both: readonly Both[]): ExplainedChange[] {
   // If all have the same size, nothing can be inferred about the steps.
   if (new Set(both.map(([{ qty }]) => qty)).size < 2) return []
-  const digits = Math.max(0, ...both.map(([{ qty }]) => decimals(qty ?? 0)))
+  const digits = mostDecimals(both.map(([{ qty }]) => qty ?? 0))
   const lot = 1 / 10 ** Math.min(digits, 8)
   if (near(lot, symbol.minQuantity, 1e-9)) return []
   return [
@@ -382,7 +379,8 @@ function histories({ report, room }: Facts): ExplainedChange[] {
  */
 function beginnings({ expected, report, symbol, timezone, bars }: Facts): ExplainedChange[] {
   const [zone, exchange] = [zoneOf(timezone), zoneOf(symbol.timezone)]
-  const first = zone && Math.min(...expected.map(({ entry }) => zone.toUtc(entry.wall)))
+  const first =
+    zone && expected.reduce((least, { entry }) => Math.min(least, zone.toUtc(entry.wall)), Infinity)
   const trade = report.trades[0]
   if (!exchange || first === null || !trade || !(trade.entryTime < first)) return []
   const local = new Date(first + exchange.offsetAt(first))
@@ -479,6 +477,11 @@ function middle(values: readonly number[]): number {
 /** Rounds to significant digits: 0.0997 becomes 0.1. */
 function nice(value: number, digits: number): number {
   return Number(value.toPrecision(digits))
+}
+
+/** As arguments of one call a million values would not fit. */
+function mostDecimals(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, decimals(value)), 0)
 }
 
 function decimals(value: number): number {
