@@ -9,6 +9,7 @@ import { type Bars, selectBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate, seriesOfRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
+import { nearest } from '../lib/nearest.ts'
 import { Problem, invalidField, pointerToken } from '../lib/problem.ts'
 import { argsAsOf } from '../language/behaviour.ts'
 import { InputError, compile, type CompiledScript } from '../language/compile.ts'
@@ -367,8 +368,12 @@ function settingsOf(
   const args = argsAsOf(declaration, version, asOf)
   for (const [name, value] of Object.entries(overrides)) {
     const path = `/overrides/${pointerToken(name)}`
-    if (!(name in args))
-      throw invalidField(path, 'unknown_setting', `The declaration has no argument "${name}".`)
+    if (!(name in args)) {
+      const known = Object.keys(args)
+      const { found } = nearest(name, known, known.length)
+      const remedy = found === null ? `It takes ${known.join(', ')}.` : `Is "${found}" meant?`
+      throw invalidField(path, 'unknown_setting', `The declaration has no argument "${name}". ${remedy}`)
+    }
     const takes = settingRefusal(name, value)
     if (takes !== null) throw invalidField(path, 'setting', `${name} ${takes}.`)
   }

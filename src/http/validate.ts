@@ -117,12 +117,14 @@ function describe(schema: TSchema): string {
   if ('const' in schema) return JSON.stringify(schema.const)
   const type = String(schema.type ?? 'another value')
   const noun = /^[aio]/.test(type) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`
+  const needed = schema.required as string[] | undefined
   const bounds = [
     range(schema.minLength, schema.maxLength, 'characters'),
     range(schema.minimum, schema.maximum, ''),
     range(schema.minItems, schema.maxItems, 'items'),
     schema.exclusiveMinimum === undefined ? '' : `above ${schema.exclusiveMinimum}`,
     schema.pattern === undefined ? '' : `like ${schema.pattern}`,
+    needed && `with ${needed.join(', ')}`,
   ].filter(Boolean)
   return [noun, ...bounds].join(' ')
 }

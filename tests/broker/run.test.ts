@@ -172,7 +172,9 @@ describe('runBacktest', () => {
     expect(refusal({ overrides: { capital: 1 } }).details.fields?.[0]).toMatchObject({
       path: '/overrides/capital',
       code: 'unknown_setting',
+      message: expect.stringContaining('It takes title, '),
     })
+    expect(refusal({ overrides: { comission_value: 1 } }).message).toContain('Is "commission_value" meant?')
   })
 
   test.each<[string, number | string | boolean, string]>([

@@ -241,6 +241,7 @@ describe('an agent that is wrong', () => {
     })
     expect((await said('run', { script: 'x', simbol: 'y' }))['error']).toContain('no argument `simbol`')
     expect((await said('run', { script: 'x', markets: 'y' }))['error']).toContain('`market` is meant')
+    expect((await said('account', { x: 1 }))['error']).toContain('It takes none.')
     for (const args of [
       { script: 5 },
       { script: 'x(', bars: 'many' },
@@ -252,6 +253,8 @@ describe('an agent that is wrong', () => {
       error: expect.stringContaining('no strategy()'),
       next: [expect.stringContaining('scan'), expect.stringContaining('write_script')],
     })
+    const range = await said('optimise', { script: SOURCE, space: { Every: { from: 1, to: 3 } } })
+    expect(range['fields'][0]).toContain('an object with min, max')
     // No bars at all.
     expect(await said('run', { script: SOURCE })).toMatchObject({
       next: [expect.stringContaining('import bars'), expect.any(String)],
@@ -387,6 +390,40 @@ describe('an agent that does the natural thing', () => {
       { id: script.answer['id'] },
     ])
     expect((await use('bars', { market: 'S', limit: 'three' })).failed).toBe(true)
+  })
+
+  test('writes a setting as text, names a script for an alert, and reads one built-in', async () => {
+    const { use } = await agent(SCOPES, 'real')
+    await use('call_operation', {
+      name: 'POST /api/platform/bars/import',
+      query: { symbol: 'E:S', interval: '1h' },
+      body: barCsv(400),
+    })
+    const saved = await use('write_script', { source: SOURCE, save: true, name: 'Третья' })
+    const settings = { initial_capital: '5000', commission_value: ' 0.1 ' }
+    const ran = await use('run', { script: 'третья', settings })
+    const script = await use('read', { id: ran.answer['id'], part: 'script' })
+    expect(script.answer['overrides']).toEqual({ initial_capital: 5000, commission_value: 0.1 })
+    const trades = await use('read', { id: ran.answer['id'], part: 'trades' })
+    for (const line of trades.answer['trades']) expect(line).not.toMatch(/\.0*[1-9]\d{8}/)
+    expect((await use('alert', { market: 'S', script: 'Третья' })).answer).toMatchObject({
+      kind: 'script',
+      state: 'active',
+    })
+    const mended = await use('alert', { market: 'S', script: saved.answer['id'].slice(0, -1) })
+    expect(mended).toMatchObject({
+      failed: true,
+      answer: { code: 'script_not_found', next: ['find {"kind":"scripts"}'] },
+    })
+    expect((await use('alert', { market: 'S', script: SOURCE })).answer).toMatchObject({
+      error: expect.stringContaining('a saved script'),
+      next: [expect.stringMatching(/^write_script .*"save":true/)],
+    })
+    expect((await use('read', { id: 'pine/ta.crossover' })).answer['text']).toContain('ta.crossover(')
+    expect(await use('read', { id: 'pine/ta.nothing' })).toMatchObject({
+      failed: true,
+      answer: { next: ['find {"kind":"pine","q":"ta.nothing"}'] },
+    })
   })
 
   test('is told of an alert that nothing will come of', async () => {

@@ -6,7 +6,7 @@ import type { ShownAnswer, ShownTrades } from '../../work/workers/pick-job.ts'
 import type { HoldOut } from '../../wire/judgement.ts'
 import { call, callText, diagnosticText, Refused, send, type Agent, type Json } from './call.ts'
 import type { Diagnostic } from '../../wire/script.ts'
-import { timeText } from './short.ts'
+import { PRICE_DIGITS, rounded, timeText } from './short.ts'
 import { marketOf, marketOfRun, scriptOf, type Market, type Script } from './subjects.ts'
 import { arg, optional, out, sized, tool, type Reply } from './tool.ts'
 import { waitedFor } from './waiting.ts'
@@ -147,7 +147,12 @@ export async function readBacktest(agent: Agent, id: string, part: string, limit
     id,
     tradeCount,
     trades: trades.map(({ side, entryTime, exitTime, entryPrice, exitPrice, qty, profit }) =>
-      [side, timeText(entryTime), timeText(exitTime), entryPrice, exitPrice, qty, profit].join(),
+      [
+        side,
+        timeText(entryTime),
+        timeText(exitTime),
+        ...[entryPrice, exitPrice, qty, profit].map((value) => rounded(value, PRICE_DIGITS)),
+      ].join(),
     ),
     columns: 'side,entry,exit,entryPrice,exitPrice,qty,profit',
     next:

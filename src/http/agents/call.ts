@@ -133,8 +133,7 @@ export const diagnosticText = ({
 /** What helps against a refusal with this code. */
 function adviceFor(name: OperationName, code: string): string[] {
   if (code === 'bars_not_found') return [callText('find', { kind: 'markets' })]
-  if (code === 'script_invalid' || code === 'script_not_found')
-    return [callText('find', { kind: 'pine', q: 'ta.' })]
+  if (code === 'script_invalid') return [callText('find', { kind: 'pine', q: 'ta.' })]
   if (code === 'insufficient_scope' || code === 'session_required' || code === 'unauthenticated')
     return [callText('account')]
   if (code === 'validation_failed') return [callText('find_operation', { q: name })]
@@ -144,6 +143,7 @@ function adviceFor(name: OperationName, code: string): string[] {
 }
 
 const KIND_OF_NOUN: Readonly<Record<string, string>> = {
+  script: 'scripts',
   backtest: 'backtests',
   sweep: 'sweeps',
   scan: 'scans',

@@ -2,11 +2,12 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationName } from '../../wire/operations.ts'
+import { AgentError } from './agent-error.ts'
 import { KINDS, marketRow, readerOf, rowsOf } from './kinds.ts'
 import { call, callText, Refused, send, wholeText, type Agent, type Json } from './call.ts'
 import { foundOperations, operationNamed, operationText, takenBy } from './operations.ts'
 import { readResource } from './resources.ts'
-import { isInstant, LONG, timeText } from './short.ts'
+import { isInstant, LONG, PRICE_DIGITS, rounded, timeText } from './short.ts'
 import { marketOf, symbolsOf } from './subjects.ts'
 import { readBacktest } from './backtests.ts'
 import { scanRows, sweepReply } from './work-tools.ts'
@@ -87,6 +88,10 @@ async function readText(agent: Agent, id: string): Promise<Reply> {
   const found = await readResource(`chartroom://${id}`, {
     articles: agent.deps.features.support.articles,
     read: () => Promise.reject(new Error('assertion failed: neither help nor the language is an operation')),
+  }).catch((error: unknown) => {
+    if (!(error instanceof AgentError)) throw error
+    const [kind = '', name = ''] = id.split('/')
+    throw new Refused(`There is no ${id.slice(0, 100)}.`, [callText('find', { kind, q: name.slice(0, 100) })])
   })
   return { id, text: found.text }
 }
@@ -114,7 +119,7 @@ export const BARS = tool({
       [
         timeText(time),
         ...[bars.open, bars.high, bars.low, bars.close, bars.volume].map((column) =>
-          rounded8(column[i] ?? 0),
+          rounded(column[i] ?? 0, PRICE_DIGITS),
         ),
       ].join(),
     )
@@ -127,9 +132,6 @@ export const BARS = tool({
     }
   },
 })
-
-/** Prices need more digits than figures. */
-const rounded8 = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(8)))
 
 export const ACCOUNT = tool({
   name: 'account',

@@ -81,8 +81,8 @@ export async function readResource(uri: string, { articles, read }: Readable) {
   const [, kind = '', id = ''] = /^chartroom:\/\/(\w+)\/(\w[\w.-]*)$/.exec(uri) ?? []
   const markdown = (text: string) => ({ uri, mimeType: 'text/markdown', text })
   if (kind === 'pine') {
-    const names = namespaces().get(id)
-    if (names) return markdown(referenceOf(id, names))
+    const names = namespaces().get(id) ?? builtinNames(false).filter(({ name }) => name === id)
+    if (names.length > 0) return markdown(referenceOf(id, names))
   }
   if (kind === 'help') {
     const article = articles.find((one) => one.id === id)

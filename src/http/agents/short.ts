@@ -1,6 +1,7 @@
 // Makes answers that fit a mind with little room: numbers of as many digits as tell something, times that can be read, and of
 // long lists and texts the beginning. What was left out is said.
 
+import { NO_LOSSES } from '../../broker/report/summary.ts'
 import type { Json } from './call.ts'
 
 /** Characters of an answer, unless more is asked for. */
@@ -13,8 +14,10 @@ export function timeText(ms: number): string {
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : `${text.slice(0, 16)}Z`
 }
 
-export const rounded = (value: number): number =>
-  Number.isInteger(value) ? value : Number(value.toPrecision(5))
+/** Prices need more digits than figures, and none of what a sum of fractions leaves behind. */
+export const rounded = (value: number, digits = 5): number =>
+  Number.isInteger(value) ? value : Number(value.toPrecision(digits))
+export const PRICE_DIGITS = 8
 
 /**
  * A copy without nulls and empty lists, its numbers rounded; nobody takes `12.8%` for an eighth of a percent, and a mean of bars
@@ -32,6 +35,7 @@ export function brief(value: unknown): unknown {
 function told(name: string, value: unknown): [string, unknown] {
   if (typeof value === 'number' && name.endsWith('Pct')) return [name, `${rounded(value * 100)}%`]
   if (typeof value === 'number' && isInstant(name, value)) return [name, timeText(value)]
+  if (name === 'profitFactor' && value === NO_LOSSES) return [name, 'nothing was lost']
   return [name === 'sharpe' ? 'sharpeABar' : name, brief(value)]
 }
 

@@ -10,6 +10,7 @@ import { callText, Refused, type Agent, type Json } from './call.ts'
 import { EXPLAIN_DIFFERENCE } from './explain-tool.ts'
 import { ACCOUNT, BARS, CALL_OPERATION, FIND, FIND_OPERATION, READ } from './look-tools.ts'
 import { brief, fitted, SHORT } from './short.ts'
+import { marketOf, type Market } from './subjects.ts'
 import { out, type Tool } from './tool.ts'
 import { FOLLOW, OPTIMISE, SCAN } from './work-tools.ts'
 import { ALERT, WRITE_SCRIPT } from './write-tools.ts'
@@ -73,7 +74,7 @@ export async function useTool(agent: Agent, name: string, given: Json): Promise<
   const tool = TOOLS.find((one) => one.name === name)
   if (!tool) throw noSuchTool(name)
   try {
-    const args = checkedArguments(tool, given)
+    const args = await checkedArguments(agent, tool, given)
     const max = tool.size?.(args) ?? SHORT
     const answer = await tool.run(agent, args as never)
     const content = name === 'call_operation' ? answer : (brief(answer) as Json)
@@ -110,8 +111,24 @@ function meant({ properties }: TObject, given: Json): Json {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
-      return [name, typeof value === 'string' && schema ? (meantBy(schema, value.trim()) ?? value) : value]
+      return [name, schema ? meantValue(schema, value) : value]
     }),
+  )
+}
+
+/** A record's values are numbers and flags where its schema lets them be: settings, not the inputs of a script. */
+function meantValue(schema: TSchema, value: unknown): unknown {
+  if (typeof value === 'string') return meantBy(schema, value.trim()) ?? value
+  const [values] = Object.values((schema.patternProperties ?? {}) as Record<string, TSchema>)
+  const kinds = (values?.anyOf as TSchema[] | undefined)?.filter(({ const: one }) => one === undefined)
+  if (!kinds || typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      typeof one === 'string'
+        ? (kinds.map((kind) => meantBy(kind, one.trim())).find((it) => it !== undefined) ?? one)
+        : one,
+    ]),
   )
 }
 
@@ -124,26 +141,37 @@ function meantBy(schema: TSchema, text: string): unknown {
 }
 
 /** Throws `Refused` with the fields that are wrong, and a call that works. */
-function checkedArguments({ name, input, example }: Tool, given: Json): Json {
+async function checkedArguments(agent: Agent, { name, input, example }: Tool, given: Json): Promise<Json> {
   const unknown: string[] = []
   const known = Object.keys(input.properties)
-  const works = [callText(name, example)]
   try {
     const args = checkBody(input, meant(input, given), unknown) as Json
     const [first] = unknown.map((path) => path.slice(1)).filter((path) => !path.includes('/'))
     if (first === undefined) return args
     const { found } = nearest(first, known, 50)
     throw new Refused(
-      `\`${name}\` has no argument \`${first.slice(0, 50)}\`${found === null ? '' : `; \`${found}\` is meant`}. It takes ${known.join(', ')}.`,
-      works,
+      `\`${name}\` has no argument \`${first.slice(0, 50)}\`${found === null ? '' : `; \`${found}\` is meant`}. It takes ${known.join(', ') || 'none'}.`,
+      await exampleOf(agent, name, example),
     )
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const fields = error.details.fields
       ?.slice(0, 10)
       .map(({ path, message }) => `${path.slice(1)} ${message}`)
-    throw new Refused(`\`${name}\` cannot be called like this.`, works, { ...(fields && { fields }) })
+    throw new Refused(
+      `\`${name}\` cannot be called like this.`,
+      await exampleOf(agent, name, example),
+      fields && { fields },
+    )
   }
+}
+
+/** The tool's example, on a market that is here. */
+async function exampleOf(agent: Agent, name: string, example: Json): Promise<string[]> {
+  if (example['market'] === undefined) return [callText(name, example)]
+  const { exchange, symbol, interval } = await marketOf(agent).catch(() => ({}) as Partial<Market>)
+  const market = symbol === undefined ? example['market'] : `${exchange}:${symbol} ${interval}`
+  return [callText(name, { ...example, market })]
 }
 
 function noSuchTool(name: string): AgentError {

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import { ALERT_KINDS, FREQUENCIES, OPERATORS, type Alert } from '../../wire/alert.ts'
 import { call, callText, diagnosticText, Refused, type Agent, type Json } from './call.ts'
-import { marketOf } from './subjects.ts'
+import { marketOf, scriptOf } from './subjects.ts'
 import { arg, optional, out, tool } from './tool.ts'
 
 export const WRITE_SCRIPT = tool({
@@ -61,7 +61,7 @@ export const ALERT = tool({
   name: 'alert',
   title: 'Alerts',
   description:
-    'Create, change, pause, resume or delete an alert, or acknowledge a firing (fir_…). A price alert needs `price` only: it fires on crossing, and tells by e-mail. With `script` (scr_…) its conditions or orders fire.',
+    'Create, change, pause, resume or delete an alert, or acknowledge a firing (fir_…). A price alert needs `price` only: it fires on crossing, and tells by e-mail. With `script` its conditions or orders fire.',
   input: Type.Object({
     action: optional(
       Type.Union(
@@ -76,7 +76,7 @@ export const ALERT = tool({
     price: optional(Type.Number()),
     price2: optional(Type.Number()),
     percent: optional(Type.Number()),
-    script: optional(arg.text(100, 'scr_… id')),
+    script: optional(arg.text(200, 'Id or name of a saved script')),
     plot: optional(Type.String({ maxLength: 200 })),
     message: optional(Type.String({ maxLength: 2000 })),
     channels: optional(Type.Array(oneOf(['email', 'webhook']))),
@@ -87,7 +87,8 @@ export const ALERT = tool({
   output: { id: out.text, state: out.text },
   hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   example: { market: 'BTCUSDT 1h', price: 70_000 },
-  async run(agent, { action = 'create', id, market, script, ...given }) {
+  async run(agent, { action = 'create', id, market, script: named, ...given }) {
+    const script = named === undefined ? undefined : await savedId(agent, named)
     if (action === 'create') return created(agent, market, script, given)
     const at = (kind: string) => {
       if (id !== undefined) return { id }
@@ -115,6 +116,15 @@ export const ALERT = tool({
     return shown(alert)
   },
 })
+
+/** An alert looks at what is saved, and not at a text that may change unseen. */
+async function savedId(agent: Agent, named: string): Promise<string> {
+  const { id } = await scriptOf(agent, named)
+  if (id !== null) return id
+  throw new Refused('`alert` needs a saved script.', [
+    callText('write_script', { source: '…this source…', save: true }),
+  ])
+}
 
 async function created(agent: Agent, market: string | undefined, script: string | undefined, given: Json) {
   const { note, ...on } = await marketOf(agent, market)
