@@ -10,7 +10,7 @@ import { callText, Refused, type Agent, type Json } from './call.ts'
 import { EXPLAIN_DIFFERENCE } from './explain-tool.ts'
 import { ACCOUNT, BARS, CALL_OPERATION, FIND, FIND_OPERATION, READ } from './look-tools.ts'
 import { brief, fitted, SHORT } from './short.ts'
-import { marketOf, type Market } from './subjects.ts'
+import { marketOf } from './subjects.ts'
 import { out, type Tool } from './tool.ts'
 import { FOLLOW, OPTIMISE, SCAN } from './work-tools.ts'
 import { ALERT, WRITE_SCRIPT } from './write-tools.ts'
@@ -169,8 +169,8 @@ async function checkedArguments(agent: Agent, { name, input, example }: Tool, gi
 /** The tool's example, on a market that is here. */
 async function exampleOf(agent: Agent, name: string, example: Json): Promise<string[]> {
   if (example['market'] === undefined) return [callText(name, example)]
-  const { exchange, symbol, interval } = await marketOf(agent).catch(() => ({}) as Partial<Market>)
-  const market = symbol === undefined ? example['market'] : `${exchange}:${symbol} ${interval}`
+  const here = await marketOf(agent).catch(() => null)
+  const market = here ? `${here.exchange}:${here.symbol} ${here.interval}` : example['market']
   return [callText(name, { ...example, market })]
 }
 
