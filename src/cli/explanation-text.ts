@@ -11,10 +11,13 @@ export function explanationLines(found: Explanation): string[] {
     .slice(0, OTHERS_SHOWN)
   return [
     `Why: ${message}`,
-    ...causes.map(
-      (cause) =>
-        `  ${cause.message}${cause.since ? `, from bar ${cause.since.bar} on, ${new Date(cause.since.time).toISOString()}` : ''}`,
-    ),
+    ...causes.flatMap((cause) => {
+      const { since } = cause
+      const from = since ? [`from bar ${since.bar} on, ${new Date(since.time).toISOString()}`] : []
+      // One cause alone is named in the message.
+      const line = causes.length > 1 ? [cause.message, ...from] : from
+      return line.length > 0 ? [`  ${line.join(', ')}`] : []
+    }),
     ...(flagsFor(found) === '' ? [] : [`  Run it with ${flagsFor(found)}`]),
     ...(others.length > 0 ? ['Nearer alone:'] : []),
     ...others.map((one) => `  ${one.message}: ${one.exact} of ${found.expected} agree`),

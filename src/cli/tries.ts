@@ -43,7 +43,7 @@ export function triesLines(
     leastBars === null
       ? `No number of bars would be enough to be 95% sure of it; there are ${formatNumber(bars, 0)}.`
       : `It takes ${formatNumber(Math.ceil(leastBars), 0)} bars to be 95% sure of it; there are ${formatNumber(bars, 0)}.`,
-    ...(length
+    ...(length && length.years >= 0.05
       ? [
           `So many tries need ${formatNumber(length.years, 1)} years of bars; there are ${formatNumber(length.have, 1)}.`,
         ]

@@ -210,6 +210,10 @@ describe('what no setting explains', () => {
     expect(found).toMatchObject({ agrees: false, complete: true })
     expect(found?.message).toMatch(/Nothing that was tried|has another cause/)
     expect(found!.runs).toBeLessThanOrEqual(400)
+    // What agrees with no trade more than the run itself leads nowhere.
+    const without = request({ source: SCRIPT.replace('20)', '31)').replace('5)', '9)') })
+    const far = explained(exportOf(runBacktest(without).report), request({ overrides: { slippage: 7 } }))
+    expect(far!.tried.filter(({ exact }) => exact === 0)).toEqual([])
     // A base currency that was only a guess is not said to be the account's.
     const notes = found!.notes.filter(({ code }) => code === 'rate_missing')
     expect(notes.map(({ message }) => message)).toEqual([

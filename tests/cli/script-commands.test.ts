@@ -91,6 +91,9 @@ describe('backtest', () => {
       `${folder}/trades.csv`,
     )
     expect(slipped.out).toContain('Why: All')
+    // It is said once.
+    expect(slipped.out.match(/Slippage 0 ticks/g)).toHaveLength(1)
+    expect(slipped.out).toMatch(/\n {2}from bar \d+ on, 20/)
     expect(slipped.out).toContain(`--set '{"slippage":0}'`)
   })
   test("holds its plots against those of TradingView's chart, of days by their dates", async () => {

@@ -277,7 +277,7 @@ export class Explainer {
     if (!best.agrees && !this.#options.finer && !request.finer)
       notes.push({
         code: 'finer_bars_missing',
-        message: `No finer bars of ${symbol.exchange}:${symbol.symbol} are cached, so it was not tried with the bar magnifier.`,
+        message: `No finer bars of ${[symbol.exchange, symbol.symbol].filter(Boolean).join(':')} are cached, so it was not tried with the bar magnifier.`,
       })
     if (!best.agrees && this.#currencies.size > 0)
       notes.push({
@@ -306,10 +306,13 @@ export class Explainer {
       agrees: best.agrees,
       causes,
       ...mergedOf(best.changes),
-      tried: helpful.slice(0, TRIED_SHOWN).map(({ changes, exact, found, agrees }) => {
-        assert(changes[0], 'what was tried alone is one change')
-        return { ...asCause(changes[0]), exact, found, agrees }
-      }),
+      tried: helpful
+        .filter(({ exact }) => exact > base.exact)
+        .slice(0, TRIED_SHOWN)
+        .map(({ changes, exact, found, agrees }) => {
+          assert(changes[0], 'what was tried alone is one change')
+          return { ...asCause(changes[0]), exact, found, agrees }
+        }),
       notes,
       runs: this.#runs,
       complete: this.#isComplete,
