@@ -19,7 +19,7 @@ import {
 } from './bar-store.ts'
 import { calendarOf } from './calendar.ts'
 import { formatInterval, type Interval, intervalMs, isIntraday, parseInterval } from './interval.ts'
-import type { Hints } from './files/dialect.ts'
+import type { Hints } from './files/dialect/dialect.ts'
 import { type Finding, findingOf, type FindingKind, Quality, unknownZone } from './files/quality.ts'
 import type { FileFormat } from './files/file-format.ts'
 import type { Reading } from './files/stage-files.ts'

@@ -9,7 +9,8 @@ import { turn } from '../lib/turn.ts'
 import type { BarStage } from './bar-stage.ts'
 import { parseTime } from './bar-time.ts'
 import type { Calendar } from './calendar.ts'
-import { otherTicker, rankOfName } from './files/dialect.ts'
+import { rankOfName } from './files/dialect/columns.ts'
+import { otherTicker } from './files/dialect/refusals.ts'
 import type { Zone } from './zone.ts'
 
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume', 'bought'] as const

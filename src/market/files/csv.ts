@@ -8,15 +8,11 @@ import { everyCsvRow } from '../../lib/csv-rows.ts'
 import { turn } from '../../lib/turn.ts'
 import type { Calendar } from '../calendar.ts'
 import type { Problem } from '../../lib/problem.ts'
-import {
-  type Dialect,
-  dialectOf,
-  type Hints,
-  notRead,
-  otherTicker,
-  timeText,
-  withoutSpaces,
-} from './dialect.ts'
+import { withoutSpaces } from './dialect/decimals.ts'
+import { dialectOf } from './dialect/detect.ts'
+import type { Dialect, Hints } from './dialect/dialect.ts'
+import { notRead, otherTicker } from './dialect/refusals.ts'
+import { timeText } from './dialect/times.ts'
 import { PlainRows, slotsOf } from './plain-rows.ts'
 import { sideOfText } from './sides.ts'
 import { parseTimeText, TimeReader, type TimeMeaning } from './time-format.ts'

@@ -3,7 +3,7 @@
 //
 // 1,000,000 rows of bars are read in some 0.2 s of one core; texts and cells made of each took four times that.
 
-import type { Dialect, Role } from './dialect.ts'
+import type { Dialect, Role } from './dialect/dialect.ts'
 import { sideOf, type SideWords } from './sides.ts'
 import { epochIn, type TimeReader } from './time-format.ts'
 

@@ -1,6 +1,6 @@
 // Says in words how files were read, for the command line and the page.
 
-import type { DialectTold } from './dialect.ts'
+import type { DialectTold } from './dialect/dialect.ts'
 import type { FileReading } from './stage-files.ts'
 import type { TimeUnit } from './time-format.ts'
 

@@ -12,14 +12,14 @@ import { stageJson } from '../json-bars.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { readCsv, type RowSink } from './csv.ts'
 import {
-  badHint,
   type Dialect,
   type DialectTold,
   hasSides,
   type Hints,
   type RowKind,
   toldOf,
-} from './dialect.ts'
+} from './dialect/dialect.ts'
+import { badHint } from './dialect/refusals.ts'
 import type { FileFormat } from './file-format.ts'
 import { seriesTold, wordsOf } from './file-market.ts'
 import { arrowTable, isArrow } from './arrow.ts'

@@ -6,17 +6,10 @@ import { calendarOf } from '../calendar.ts'
 import type { SymbolInfo } from '../symbol.ts'
 import { zoneOf } from '../zone.ts'
 import type { RowSink } from './csv.ts'
-import {
-  type DialectTold,
-  hasSides,
-  type Hints,
-  notRead,
-  otherTicker,
-  type Role,
-  type RowKind,
-  shapeOfNames,
-  sidesIn,
-} from './dialect.ts'
+import { sidesIn } from './dialect/columns.ts'
+import { type DialectTold, hasSides, type Hints, type Role, type RowKind } from './dialect/dialect.ts'
+import { shapeOfNames } from './dialect/named.ts'
+import { notRead, otherTicker } from './dialect/refusals.ts'
 import { rowValues, slotsOf } from './plain-rows.ts'
 import { sideOfText } from './sides.ts'
 import { epochIn, parseTimeText, TIME_UNITS, type TimeMeaning, type TimeUnit, unitOf } from './time-format.ts'
