@@ -29,6 +29,9 @@ test.each([
   ['NYMEX', 'QM1!', { type: 'futures', mintick: 0.025, pointValue: 500, minMove: 25, priceScale: 1000 }],
   ['CME_MINI', 'ESZ2025', { type: 'futures', mintick: 0.25, pointValue: 50, timezone: 'America/Chicago' }],
   ['TSE', '7203', { currency: 'JPY', mintick: 1, timezone: 'Asia/Tokyo' }],
+  ['TSX', 'RY', { currency: 'CAD', timezone: 'America/Toronto', session: '0930-1600' }],
+  ['XETR', 'SAP', { currency: 'EUR', timezone: 'Europe/Berlin', session: '0900-1730' }],
+  ['NSE', 'INFY', { currency: 'INR', timezone: 'Asia/Kolkata', session: '0915-1530', mintick: 0.05 }],
   ['ACME', 'WIDGET', { type: 'stock', session: '24x7', timezone: 'Etc/UTC', mintick: 0.01 }],
 ])('%s:%s', (exchange, symbol, expected) => {
   expect(defaultSymbol(exchange, symbol)).toMatchObject(expected)
