@@ -1272,7 +1272,7 @@ const CASES: readonly RuleCase[] = [
     positions: [0, 0, 1, 0, 1, 0, 0, 0],
   },
   {
-    rule: 'A8: what a recalculation orders is sized where the path was, and fills at its next point',
+    rule: 'A8: what a recalculation orders is sized where the leg of its fill ends, and fills there',
     args: {
       calc_on_order_fills: true,
       initial_capital: 1000,
@@ -1286,7 +1286,20 @@ const CASES: readonly RuleCase[] = [
       if (bar === 1 && broker.account.openTradeCount === 1) long('B')
     },
     trades: [],
-    fills: ['A buy 1@101', 'B buy 0.99@102'],
+    // 10 % of 1001, at 102.
+    fills: ['A buy 1@101', 'B buy 0.9813@102'],
+  },
+  {
+    rule: 'A7: a fill on the second leg leaves one recalculation, since the last point is that of the run on the close',
+    args: { calc_on_order_fills: true, initial_capital: 1000, pyramiding: 9 },
+    bars: `${FLAT} 100/101/99.5/100.8 99/99/99/99`,
+    script: ({ bar, broker, long }) => {
+      if (bar === 0) long('A', { qty: 1, stop: 100.2 })
+      if (bar === 1 && broker.account.openTradeCount > 0)
+        long(`B${broker.account.openTradeCount}`, { qty: 1 })
+    },
+    trades: [],
+    fills: ['A buy 1@100.2', 'B1 buy 1@101', 'B2 buy 1@99'],
   },
   {
     rule: 'H5: a day is the trading day of the exchange',

@@ -24,9 +24,6 @@ import { RISK_COMMENTS } from './risk.ts'
 import { endTrailBar, leavesTrail, ratchet } from './trailing.ts'
 import type { Watch } from './watch.ts'
 
-/** How many times calc_on_order_fills runs the script again on one bar (A7). */
-const RERUNS_MAX = 3
-
 export class Walk {
   private readonly account: Account
   private readonly book: Book
@@ -38,7 +35,6 @@ export class Walk {
   private readonly finerStarts: Int32Array | null
   private readonly path: Path = [0, 0, 0, 0]
   private rerun: (() => void) | null = null
-  private reruns = RERUNS_MAX
   /** The number of fills when calc_on_order_fills last ran the script. */
   private fillsSeen = 0
 
@@ -68,7 +64,6 @@ export class Walk {
     const { account, book, floor } = this
     const { bars, settings, position, mintick } = account
     this.rerun = settings.calcOnOrderFills ? rerun : null
-    this.reruns = 0
     this.fillsSeen = position.fills.count
     const { looksAlways } = this.watch
     const calls = looksAlways && this.losingDaysReached(bar)
@@ -246,7 +241,11 @@ export class Walk {
     for (let i = from; i < to; i++) {
       const before = path[3]
       pathOf(finer, i, this.account.mintick, path)
-      if (i > from || path[0] !== open) this.segment(before, path[0], Math.sign(path[0] - before))
+      if (i > from || path[0] !== open) {
+        if (i > from) this.runAgain(before)
+        this.segment(before, path[0], Math.sign(path[0] - before))
+        this.runAgain(path[0])
+      }
       this.walkSegments(path)
     }
   }
@@ -256,8 +255,10 @@ export class Walk {
     const first = Math.sign(path[1] - path[2])
     account.point = 1
     this.segment(path[0], path[1], first)
+    this.runAgain(path[1])
     account.point = 2
     this.segment(path[1], path[2], -first)
+    this.runAgain(path[2])
     account.point = 3
     // A close at the extreme is not a step back from it.
     this.segment(path[2], path[3], Math.sign(path[3] - path[2]) || -first)
@@ -274,13 +275,10 @@ export class Walk {
     this.fillGaps(open)
     floor.callMargin(open)
     floor.checkIntradayLoss(open)
-    // A8: the second fill of a bar is at the open too.
-    if (this.runAgain()) {
-      this.fillMarket(open)
+    if (this.runAgain(open)) {
       this.fillGaps(open)
       floor.callMargin(open)
       floor.checkIntradayLoss(open)
-      this.runAgain()
     }
   }
 
@@ -418,7 +416,6 @@ export class Walk {
         else if (book.take(order)) floor.fill(order, at, rank === STOP)
       } else if (leg) floor.fillLeg(leg, at, rank)
       book.dropOrphans()
-      this.runAgain()
     }
     this.endSegment(to, direction)
   }
@@ -433,10 +430,6 @@ export class Walk {
     // G3: the adverse extreme is checked when the path gets there.
     if (position.units !== 0 && direction * side < 0) floor.callMargin(to)
     if (position.units === 0 || direction * side < 0) floor.checkIntradayLoss(to)
-    if (this.rerun && this.reruns > 0) {
-      this.fillMarket(to)
-      this.runAgain()
-    }
   }
 
   /** G1: cancels resting entries that have become too expensive at the current price. Answers whether there were any. */
@@ -457,13 +450,16 @@ export class Walk {
     return orders.length < before
   }
 
-  /** A7: after fills the script runs again, at most three times a bar. Answers whether it did. */
-  private runAgain(): boolean {
+  /**
+   * A7, A8: after fills the script runs again at the next point of the path, which the fills of that run leave behind them:
+   * three times a bar at most, as the run on the close is its own. Answers whether it did.
+   */
+  private runAgain(ticks: number): boolean {
     const { count } = this.account.position.fills
-    if (!this.rerun || count === this.fillsSeen || this.reruns >= RERUNS_MAX) return false
+    if (!this.rerun || count === this.fillsSeen) return false
     this.fillsSeen = count
-    this.reruns++
     this.rerun()
+    this.fillMarket(ticks)
     return true
   }
 
