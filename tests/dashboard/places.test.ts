@@ -195,7 +195,7 @@ describe.skipIf(noBrowser)('places', () => {
     const { page, complaints } = await site.open({ remembered: QUIET, width: 390 })
     await page.goto(site.url)
     await page.getByRole('application').waitFor()
-    await drop(page, 'XETR_ABC, 60.csv', 'time,open,high,low,close,volume\n1700000000,10,12,9,11,5\n')
+    await drop(page, 'XETR_ABC, 60.csv', 'time,open,high,low,close,volume\n2023-11-14 22:13,10,12,9,11,5\n')
     await page.waitForURL(/\/markets\/sources$/)
     const form = page.getByRole('form', { name: 'XETR_ABC, 60.csv' })
     await form.getByText('1 bar, from 2023-11-14 22:13').waitFor()
@@ -206,6 +206,7 @@ describe.skipIf(noBrowser)('places', () => {
     await form.getByLabel('Exchange').fill('xetr')
     await form.getByRole('button', { name: 'Import', exact: true }).click()
     await form.getByText('1 rows read').waitFor()
+    expect(await form.getByText('the file does not say the zone of its times').count()).toBe(1)
     expect(await head.evaluate((one) => one === document.activeElement)).toBe(true)
     // The chart was open before there was such a symbol.
     await form.getByRole('button', { name: 'Show on the chart' }).click()

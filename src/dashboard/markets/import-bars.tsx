@@ -241,6 +241,9 @@ function Sending({ name, sent, onCancel }: SendingProps) {
 }
 
 function Done({ done }: { readonly done: Imported }) {
+  // What is warned of is not said once more.
+  const warned = new Set(done.warnings?.map(({ message }) => message))
+  const findings = done.read.findings.filter((one) => !warned.has(`${one.message}: ${one.done}.`))
   return (
     <>
       <div class={p['note']} data-tone="up" role="status">
@@ -255,10 +258,10 @@ function Done({ done }: { readonly done: Imported }) {
       )}
       {done.warnings?.map(({ code, message }) => (
         <div key={code} class={p['note']} data-tone="warn">
-          {message}
+          <p>{message}</p>
         </div>
       ))}
-      <Reading read={done.read} />
+      <Reading read={{ ...done.read, findings }} />
     </>
   )
 }
