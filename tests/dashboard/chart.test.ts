@@ -408,6 +408,9 @@ hline(0)
       const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
       await page.goto(site.url)
       await page.getByRole('button', { name: 'Share' }).click()
+      expect(await page.getByRole('textbox', { name: 'Text' }).inputValue()).toContain(
+        'Chance that luck alone',
+      )
       await page.getByRole('dialog').getByRole('button', { name: 'Share' }).click()
       const link = await page.getByRole('dialog').getByRole('link').getAttribute('href')
       expect(link).toMatch(/\/ideas\/idea_/)

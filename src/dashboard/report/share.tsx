@@ -101,7 +101,7 @@ async function pictureNow(): Promise<string | null> {
   return linkPicture(picture, chart).catch(() => null)
 }
 
-function summaryOf({ report }: ShownRun): string {
+function summaryOf({ report, trials }: ShownRun): string {
   const { all, equity, currency } = report
   return [
     `${report.exchange}:${report.symbol}, ${intervalText(report.interval)}, ${count(report.range.bars)} bars.`,
@@ -111,5 +111,7 @@ function summaryOf({ report }: ShownRun): string {
     `- Max drawdown: ${percent(-equity.maxDrawdownPct)}`,
     `- Trades: ${count(all.trades)}, ${percent(all.winRate)} profitable`,
     `- Profit factor: ${ratio(all.profitFactor, 3)}, Sharpe: ${ratio(equity.sharpe, 3)}`,
+    // Who is shown the best of many is told so.
+    ...(trials ? ['', trials.sentence] : []),
   ].join('\n')
 }
