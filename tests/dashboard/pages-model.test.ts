@@ -165,14 +165,19 @@ test('backtests are found by words of name, market and interval', () => {
 })
 
 test('an alert says where it goes', () => {
-  const to = (channels: ('email' | 'webhook')[], webhookIds: string[] = [], channelIds: string[] = []) =>
-    destinationsText({ channels, webhookIds, channelIds })
-  expect(to([])).toBe('')
-  expect(to(['email'])).toBe('e-mail')
-  expect(to(['email', 'webhook'])).toBe('e-mail, all webhooks')
-  expect(to(['webhook'], ['wh_1'])).toBe('1 webhook')
-  expect(to(['email'], [], ['ch_1'])).toBe('e-mail, a channel')
-  expect(to([], [], ['ch_1', 'ch_2'])).toBe('2 channels')
+  const to = (
+    channels: ('email' | 'webhook')[],
+    webhookIds: string[] = [],
+    channelIds: string[] = [],
+    mails = true,
+  ) => destinationsText({ channels, webhookIds, channelIds }, mails)
+  expect(to([])).toBe('only listed here')
+  expect(to(['email'])).toBe('to e-mail')
+  expect(to(['email'], [], [], false)).toBe('only listed here')
+  expect(to(['email', 'webhook'])).toBe('to e-mail, all webhooks')
+  expect(to(['webhook'], ['wh_1'])).toBe('to 1 webhook')
+  expect(to(['email'], [], ['ch_1'])).toBe('to e-mail, a channel')
+  expect(to(['email'], [], ['ch_1', 'ch_2'], false)).toBe('to 2 channels')
   // Receivers without the channel are none.
-  expect(to(['email'], ['wh_1'])).toBe('e-mail')
+  expect(to(['email'], ['wh_1'])).toBe('to e-mail')
 })

@@ -159,7 +159,16 @@ function What({ form, subject, scripts, source, crossings }: WhatProps) {
   return (
     <>
       <div class={p['row']}>
-        <Select label="What" value={kind} options={KINDS} onChange={(next) => form.set('kind', next)} />
+        <Select
+          label="What"
+          value={kind}
+          options={KINDS}
+          onChange={(next) => {
+            // What was refused of a price is not said of a plot.
+            form.forgive()
+            form.set('kind', next)
+          }}
+        />
         {withOperator && (
           <Select
             label="Condition"

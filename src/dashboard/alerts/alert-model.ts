@@ -87,22 +87,22 @@ export function levelsOf({ kind, op, price, price2 }: Pick<Alert, 'kind' | 'op' 
   return both.flatMap(([field, at]): AlertLevel[] => (at === null ? [] : [{ field, price: at }]))
 }
 
-/** `e-mail, 2 webhooks, a channel`; '' for an alert that is only listed here. */
-export function destinationsText({
-  channels,
-  webhookIds,
-  channelIds,
-}: Pick<Alert, 'channels' | 'webhookIds' | 'channelIds'>): string {
+/** `to e-mail, 2 webhooks, a channel`, or that it is only listed here, as one by e-mail is where the server sends none. */
+export function destinationsText(
+  { channels, webhookIds, channelIds }: Pick<Alert, 'channels' | 'webhookIds' | 'channelIds'>,
+  mails: boolean,
+): string {
   const many = webhookIds.length
-  return [
-    ...(channels.includes('email') ? ['e-mail'] : []),
+  const all = [
+    ...(channels.includes('email') && mails ? ['e-mail'] : []),
     ...(channels.includes('webhook')
       ? [many === 0 ? 'all webhooks' : many === 1 ? '1 webhook' : `${many} webhooks`]
       : []),
     ...(channelIds.length > 0
       ? [channelIds.length === 1 ? 'a channel' : `${channelIds.length} channels`]
       : []),
-  ].join(', ')
+  ]
+  return all.length > 0 ? `to ${all.join(', ')}` : 'only listed here'
 }
 
 export const STATE_TONES = {

@@ -21,7 +21,7 @@ import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
 import { alertAt } from '../workspace.ts'
 import { alertsChanged } from './on-charts.ts'
-import { lookForSilence, silenceOf } from './silence.ts'
+import { lookForSilence, sendsMail, silenceOf } from './silence.ts'
 import s from './alerts.module.css'
 
 const DAY_MS = 86_400_000
@@ -47,7 +47,6 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
 
 export function AlertRow({ alert }: { readonly alert: Alert }) {
   const [deleting, setDeleting] = useState(false)
-  const destinations = destinationsText(alert)
   const silence = silenceOf(alert)
   const live = alert.state === 'active' || alert.state === 'throttled'
   const turn = (state: 'active' | 'paused') =>
@@ -63,7 +62,7 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
         <span class={s.note}>
           {marketText(alert)}
           {alert.name && ` · ${conditionText(alert)}`}
-          {destinations && ` · to ${destinations}`}
+          {` · ${destinationsText(alert, sendsMail())}`}
         </span>
         {alert.problem && <span class={`${s.note} down`}>{alert.problem}</span>}
         {silence !== null && <span class={s.note}>{silence}</span>}

@@ -14,16 +14,21 @@ interface Known {
   readonly at: number
   readonly symbols: readonly SymbolFacts[]
   readonly feeds: readonly Feed[]
+  readonly mails: boolean
 }
 const known = signal<Known | null>(null)
 
 export async function lookForSilence(): Promise<void> {
-  const [{ symbols }, { feeds }] = await Promise.all([
+  const [{ symbols }, { feeds }, { mailServer: mails }] = await Promise.all([
     call('GET /api/platform/symbols'),
     call('GET /api/platform/feeds'),
+    call('GET /api/platform/alerts/outbox', { query: { limit: 1 } }),
   ])
-  known.value = { at: Date.now(), symbols, feeds }
+  known.value = { at: Date.now(), symbols, feeds, mails }
 }
+
+/** Whether alerts go out by mail: where the server has none they are only listed. */
+export const sendsMail = (): boolean => known.value?.mails !== false
 
 /** Why an alert that is on has nothing to look at; null if it has, or while nobody knows. */
 export function silenceOf(alert: Alert): string | null {

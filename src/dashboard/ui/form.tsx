@@ -208,6 +208,9 @@ function draftOf<V>(name: string) {
   }
 }
 
+/** Below what fills the window it would look as if the button did nothing. */
+const intoView = (problem: HTMLElement | null) => problem?.scrollIntoView({ block: 'nearest' })
+
 /** Shows problems, except those shown beside a field. */
 export function FormProblem({
   error,
@@ -223,7 +226,7 @@ export function FormProblem({
     api?.fields.filter(({ path }) => ![...(shown?.() ?? [])].some((name) => isAt(path, name))) ?? []
   if (api && api.fields.length > 0 && elsewhere.length === 0) return null
   return (
-    <div class={s.problem} role="alert">
+    <div class={s.problem} role="alert" ref={intoView}>
       {elsewhere.length > 0 ? (
         elsewhere.map((field) => (
           <span key={field.path}>
