@@ -40,6 +40,10 @@ export class Disk {
     return this.#kv
   }
 
+  get bars(): BarStore {
+    return this.#bars
+  }
+
   /** What a server would read from files at its first start. */
   async prepare(): Promise<void> {
     await loadSamples(new BarCache(this.#bars))
@@ -55,8 +59,7 @@ export class Disk {
       moment: () => kv.moment?.() ?? 0,
       commit: (commit) =>
         life.across(this.#timeline.random.uniform(), async () => {
-          if (this.isFull && commit.essential !== true) throw storageFull()
-          if (this.#timeline.random.below(100) < this.failing) throw new Error('EIO: i/o error, write')
+          this.#assertTakes(commit.essential)
           const number = await this.#make(commit)
           if (number === null) return false
           await this.#timeline.pause(this.#timeline.between(1, this.flushMs))
@@ -67,18 +70,21 @@ export class Disk {
     }
   }
 
-  /** Bars are flushed as they are written: what a crash may lose of them is the answer. */
+  /** A crash loses of bars what was not flushed yet, where nobody was told of it; it may have been flushed all the same. */
   barsOf(life: Life): BarStore {
     const bars = this.#bars
-    const written = <T>(work: () => Promise<T>) =>
-      life.across(
-        this.#timeline.random.uniform(),
+    const written = <T>(work: () => Promise<T>) => {
+      const flushMs = this.#timeline.between(1, this.flushMs)
+      const beforeMs = this.#timeline.once(2) ? flushMs : 0
+      return life.across(
+        this.#timeline.random.uniform() + beforeMs,
         async () => {
-          if (this.isFull) throw storageFull()
+          this.#assertTakes()
           return work()
         },
-        this.#timeline.between(1, this.flushMs),
+        flushMs - beforeMs,
       )
+    }
     return {
       ...bars,
       upsert: (key, more, pieces) => written(() => bars.upsert(key, more, pieces)),
@@ -121,6 +127,12 @@ export class Disk {
     })
     this.#last = made.catch(() => {})
     return made
+  }
+
+  /** Throws if the disk does not take it. */
+  #assertTakes(isEssential = false): void {
+    if (this.isFull && !isEssential) throw storageFull()
+    if (this.#timeline.random.below(100) < this.failing) throw new Error('EIO: i/o error, write')
   }
 
   /** With a commit all before it are flushed. */

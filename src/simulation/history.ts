@@ -1,15 +1,19 @@
 // What the world has seen of the servers, and what it holds against them. Each check has a name, by which a finding says
 // which promise was broken.
 
+import { type BarStore, type SeriesKey, seriesName } from '../market/bar-store.ts'
 import { collection } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
+import { readMark } from '../notify/alerts/mark.ts'
 import { alertRecords } from '../notify/alerts/records.ts'
+import { notificationCollection } from '../notify/channels/channel.ts'
 import { deliveryCollection } from '../notify/webhooks/deliveries.ts'
 import type { Life } from './life.ts'
 import { EPOCH, type Timeline } from './timeline.ts'
 
 export const CHECKS = {
   durable: 'What was acknowledged is there, and one’s own writes are read',
+  looked: 'Bars that came are seen by every server, and looked at to the last',
   once: 'An alert fires exactly once for each bar that it should',
   delivered: 'A delivery that was accepted, and known to be, is not made again',
   private: 'Nobody sees what is another’s',
@@ -87,6 +91,10 @@ const LETTER_MS = 40_000
 export const PROMPT_MS = 120_000
 /** After a fault all are back, and have tried again what failed, within this. */
 export const QUIET_MS = 150_000
+/** So long after shards have changed hands everybody knows whose they are. */
+export const CHANGING_MS = 60_000
+/** A server that stood still has its hands full for a moment. */
+export const THAW_MS = 1000
 /** A store that failed is tried again after a minute at most. */
 const BACKOFF_MS = 75_000
 
@@ -103,7 +111,11 @@ export class History {
   /** Since when nothing is in the way of anybody. */
   quietSince = EPOCH
   readonly counts = { calls: 0, unanswered: 0, refused: 0, accepted: 0, firings: 0 }
+  /** Who waits for the next moment. */
+  readonly #waiting: (() => void)[] = []
   readonly #timeline: Timeline
+  /** Who tries which choices of sweeps. */
+  readonly #tried = new Map<string, Life>()
   readonly #accepted = new Map<string, Accepted[]>()
   /** When each letter was last handed over. */
   readonly #handed = new Map<string, number>()
@@ -112,9 +124,35 @@ export class History {
     this.#timeline = timeline
   }
 
+  /** Resolves once something is under way that a fault may hit. */
+  nextMoment(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  isMoment(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
   found(check: Check, says: string): void {
     this.#timeline.tell('FOUND', `${check}: ${says}`)
     this.findings.push({ check, at: this.#timeline.now, says })
+  }
+
+  /** A server begins to try choices of a sweep. Answers what ends that. */
+  tries(life: Life, choices: readonly string[], shardsChangedAt: number): () => void {
+    const { now } = this.#timeline
+    this.isMoment()
+    for (const choice of choices) {
+      const other = this.#tried.get(choice)
+      this.#tried.set(choice, life)
+      if (!other || other === life || other.isOver || now < other.standsUntil + THAW_MS) continue
+      // Who takes up a sweep need not know what others do for its last server.
+      if (now > shardsChangedAt + CHANGING_MS)
+        this.found('exclusive', `${life.name} begins ${choice}, while ${other.name} tries it`)
+    }
+    return () => {
+      for (const choice of choices) if (this.#tried.get(choice) === life) this.#tried.delete(choice)
+    }
   }
 
   /** A receiver takes a delivery. Answers what its answer is noted in. */
@@ -207,17 +245,34 @@ export class History {
     }
   }
 
+  /** While nothing is in the way, and bars came a while ago: what series there are has been looked at, to its last bar. */
+  async checkLooked(kv: Kv, bars: BarStore): Promise<void> {
+    if (this.quietSince > this.#timeline.now) return
+    await this.checkFirings(kv, true)
+    for (const { key } of await bars.notes())
+      if (isFed(key)) this.found('looked', `nobody has looked at the bars that came to ${seriesName(key)}`)
+    for (const { last, ...key } of await bars.list()) {
+      const { mark } = await readMark(kv, { owner: '', ...key })
+      if (mark && isFed(key) && mark.time !== last)
+        this.found(
+          'looked',
+          `${seriesName(key)} was looked at to ${iso(mark.time)}, and ends at ${iso(last)}`,
+        )
+    }
+  }
+
   /** The deliveries that have not come to their end. */
   async pending(kv: Kv): Promise<string[]> {
     const found: string[] = []
-    for await (const { id, state, attempts } of deliveryCollection(kv).each())
-      if (state === 'pending') found.push(`${id} after ${attempts.length} attempts`)
+    for (const all of [deliveryCollection(kv), notificationCollection(kv)])
+      for await (const { id, state, attempts } of all.each())
+        if (state === 'pending') found.push(`${id} after ${attempts.length} attempts`)
     return found
   }
 
   /** Of what people keep: its counters, and how much of it there is. */
   async checkCounts(kv: Kv): Promise<void> {
-    for (const name of ['watchlists', 'ideas', 'alerts', 'webhooks']) {
+    for (const name of ['watchlists', 'ideas', 'alerts', 'webhooks', 'channels']) {
       const left = new Map<string, number>()
       for (const { key, value } of await kv.list({ prefix: [name, 'count', 'owner'] }, { limit: 10_000 }))
         left.set(String(key.at(-1)), Number(value))
@@ -229,4 +284,6 @@ export class History {
   }
 }
 
+/** It gets bars by request alone; others get some all the time. */
+const isFed = ({ exchange }: SeriesKey) => exchange === 'SIM'
 const iso = (time: number) => new Date(time).toISOString()

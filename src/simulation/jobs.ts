@@ -27,11 +27,11 @@ if close > fast
 if close < fast
     strategy.close("Up")
 `
-/** What is asked for beside name, series and source. A sweep is wide enough for a few batches. */
-const LENGTHS = Array.from({ length: 40 }, (_, i) => i + 2)
+/** What is asked for beside name, series and source. A sweep is wide enough for pieces that other servers do. */
+const LENGTHS = Array.from({ length: 240 }, (_, i) => i + 2)
 const KINDS = {
   backtests: { bars: 200 },
-  sweeps: { bars: 200, space: [{ input: 'Length', values: LENGTHS }] },
+  sweeps: { bars: 60, space: [{ input: 'Length', values: LENGTHS }] },
   'forward-runs': { warmup: 50 },
 } as const
 type Kind = keyof typeof KINDS
@@ -94,7 +94,7 @@ export class Jobs {
     const trials = (answer?.json?.trials ?? []) as { choices: number[] }[]
     const tried = trials.map(({ choices }) => choices[0] ?? 0).sort((a, b) => a - b)
     if (answer?.status === 200 && tried.join() !== LENGTHS.join())
-      this.#found(`sweeps/${id} has tried ${tried.join()}, each of 2 to 41 was asked for once`)
+      this.#found(`sweeps/${id} has tried ${tried.join()}, each of 2 to ${LENGTHS.at(-1)} was asked for once`)
   }
 
   /** Answers what it has not followed yet; null if nothing. */

@@ -1,11 +1,15 @@
 // What keeps the data of servers and outlives them: the disk of one that is alone, or a database that several share. Both
 // have faults of their own.
 
+import type { BarStore } from '../market/bar-store.ts'
 import type { ServerStore } from '../server/server-store.ts'
 import type { World } from '../server/world.ts'
 import type { Kv } from '../store/kv.ts'
 import { migrate } from '../store/migrate.ts'
+import type { Connection } from '../store/postgres/connection.ts'
+import type { Query } from '../store/postgres/database.ts'
 import { openServerPostgres } from '../store/postgres/open-postgres.ts'
+import { postgresBars } from '../store/postgres/postgres-bars.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import { SCHEMA } from '../store/postgres/schema.ts'
 import { Disk } from './disk.ts'
@@ -27,6 +31,7 @@ export type StoreFault = keyof typeof STORE_FAULTS
 export interface Keeping {
   /** For whoever looks from outside: it is never late, nor over. */
   readonly kv: Kv
+  readonly bars: BarStore
   /** Those that can be had: each answers what ends it. `name` is of the server that they befall, where it is one. */
   readonly faults: Partial<Record<StoreFault, (name: string) => () => void>>
   /** When the work of some was last given to another server. */
@@ -41,6 +46,7 @@ export async function aloneOnDisk(timeline: Timeline): Promise<Keeping> {
   await disk.prepare()
   return {
     kv: disk.kv,
+    bars: disk.bars,
     faults: {
       full: () => {
         disk.isFull = true
@@ -87,9 +93,9 @@ export function togetherOnPostgres(timeline: Timeline, history: History): Keepin
   const postgres = new Postgres(timeline)
   const lines = new Map<string, Line>()
   const lineOf = (name: string) => lines.getOrInsertComputed(name, () => ({ state: 'open' }))
-  const looking = {
-    query: async <R>(text: string, values: readonly unknown[] = []) => postgres.look(text, values) as R[],
-  }
+  const query: Query = async <R>(text: string, values: readonly unknown[] = []) =>
+    postgres.look(text, values) as R[]
+  const looking = { query }
   const nodes = new Map<Life, string>()
   return {
     kv: postgresKv({
@@ -101,6 +107,8 @@ export function togetherOnPostgres(timeline: Timeline, history: History): Keepin
       written: () => {},
       close: async () => {},
     }),
+    // What reads bars asks no more of its connection.
+    bars: postgresBars({ schema: SCHEMA, reading: looking, objects: null } as unknown as Connection),
     faults: {
       full: () => {
         postgres.isFull = true

@@ -5,6 +5,7 @@ import { seededRandom } from '../lib/seeded-random.ts'
 import { serveSearch } from '../people/search/serve.ts'
 import type { SearchThread } from '../people/search/search.ts'
 import type { Network, World } from '../server/world.ts'
+import type { TrialsOutput } from '../work/workers/job.ts'
 import { KINDS } from '../work/workers/kinds.ts'
 import type { WorkerThread } from '../work/workers/task.ts'
 import { serveJobs, type WorkerPort } from '../work/workers/worker-loop.ts'
@@ -17,6 +18,12 @@ export interface Skew {
   readonly drift: number
 }
 
+/** A server begins to try choices of a sweep; what that answers ends it. */
+type Tries = (choices: readonly string[]) => () => void
+
+/** How long a trial takes at most. */
+const TRIAL_MS = 100
+
 export class Life {
   readonly name: string
   readonly timeline: Timeline
@@ -27,6 +34,7 @@ export class Life {
   standsUntil = 0
   readonly #skew: Skew
   readonly #ended = Promise.withResolvers<void>()
+  #tries: Tries = () => () => {}
   /** Asks it to stop, as SIGTERM does. */
   #ask: () => void = () => {}
 
@@ -90,7 +98,8 @@ export class Life {
   }
 
   /** `network`: what is on the other side of its wires. */
-  world(network: Network): World {
+  world(network: Network, tries?: Tries): World {
+    if (tries) this.#tries = tries
     const { timeline } = this
     const random = seededRandom(timeline.random.below(2 ** 31))
     const since = timeline.now
@@ -188,8 +197,22 @@ export class Life {
       },
     }
     // Nobody looks at pictures here, and to draw them was a seventh of what a world took.
-    serveJobs({ ...KINDS, picture: () => null }, () => {}, port)
+    serveJobs({ ...KINDS, picture: () => null, trials: (...asked) => this.#try(...asked) }, () => {}, port)
     return thread
+  }
+
+  /** Trials take a time, as they do elsewhere, so that servers share them. */
+  async #try(...[job, desk]: Parameters<typeof KINDS.trials>): Promise<TrialsOutput> {
+    const { timeline } = this
+    const tookMs = timeline.between(1, TRIAL_MS) * job.points.length
+    const [sweep = ''] = (job.columns?.name ?? '').split(' ')
+    const over = this.#tries(job.points.map((point) => `${sweep} ${JSON.stringify(point)}`))
+    try {
+      const [answer] = await Promise.all([KINDS.trials(job, desk), timeline.pause(tookMs)])
+      return { ...answer, tookMs }
+    } finally {
+      over()
+    }
   }
 
   #searcher(): SearchThread {

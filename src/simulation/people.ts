@@ -1,8 +1,9 @@
 // Who uses the servers: people who keep things, arm alerts and sign in and out, and one who feeds bars to all of them.
 
-import type { Kv } from '../store/kv.ts'
+import type { BarStore } from '../market/bar-store.ts'
 import { type Doc, type FedBar, type History, PROMPT_MS } from './history.ts'
 import { type Call, Jobs } from './jobs.ts'
+import type { Keeping } from './keeping.ts'
 import type { Answer, Server } from './servers.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -17,6 +18,7 @@ const LAST_MS = 30_000
 const CLOCKS_MS = 6000
 /** What of a kind one person keeps at most. */
 const KEPT = 6
+const BARS_READ = 10
 
 /** Where a kind of document is, what makes one of that name, and what its answers call it. */
 interface Kind {
@@ -24,7 +26,8 @@ interface Kind {
   readonly made?: string
   readonly as: string
   readonly field: string
-  body(name: string, timeline: Timeline): object
+  /** `channels`: the user's own. */
+  body(name: string, timeline: Timeline, channels: readonly string[]): object
 }
 const KINDS: readonly Kind[] = [
   {
@@ -51,10 +54,20 @@ const KINDS: readonly Kind[] = [
     }),
   },
   {
+    path: 'channels',
+    as: 'channel',
+    field: 'name',
+    body: (name) => ({
+      name,
+      kind: 'http',
+      settings: { url: `https://${name.replace(/\W/g, '-')}.example/told` },
+    }),
+  },
+  {
     path: 'alerts',
     as: 'alert',
     field: 'name',
-    body: (name, timeline) => ({
+    body: (name, timeline, channels) => ({
       name,
       ...seriesOf(timeline.random.below(SERIES)),
       kind: 'price',
@@ -62,6 +75,7 @@ const KINDS: readonly Kind[] = [
       price: LEVEL,
       frequency: timeline.once(3) ? 'once_per_bar_close' : 'every_time',
       channels: ['webhook', 'email'],
+      channelIds: channels.slice(0, 2),
     }),
   },
 ]
@@ -116,9 +130,28 @@ export class Person {
     const { exchange, symbol, interval } = seriesOf(series)
     const path = `/api/platform/bars/import?exchange=${exchange}&symbol=${symbol}&interval=${interval}`
     for (;;) {
+      if (this.#timeline.once(4)) this.#history.isMoment()
       const answer = await this.#call('POST', path, csv)
       if (answer?.status === 200) return
       await this.#timeline.pause(2000)
+    }
+  }
+
+  /** Reads the last bars of a series from every server, while nobody writes any. */
+  async readBars(bars: BarStore, series: number): Promise<void> {
+    const key = seriesOf(series)
+    const { time, close } = (await bars.read(key, { last: BARS_READ })).bars
+    const stored = [...time, ...close].join()
+    const path = `/api/platform/bars?exchange=${key.exchange}&symbol=${key.symbol}&interval=${key.interval}&limit=${BARS_READ}`
+    for (const server of this.#servers) {
+      const answer = await this.#call('GET', path, undefined, false, server)
+      if (answer?.status !== 200 || answer.isOld) continue
+      const seen = [...answer.json.bars.time, ...answer.json.bars.close].join()
+      if (seen !== stored)
+        this.#history.found(
+          'looked',
+          `${server.name} shows ${seen} of ${key.symbol}, and ${stored} is stored`,
+        )
     }
   }
 
@@ -155,7 +188,12 @@ export class Person {
 
   async #makeOne(kind: Kind): Promise<void> {
     const name = this.#name()
-    const body = kind.body(name, this.#timeline)
+    const channels = this.#docs().filter(({ path, value }) => path === 'channels' && value !== null)
+    const body = kind.body(
+      name,
+      this.#timeline,
+      channels.map(({ id }) => id),
+    )
     const answer = await this.#call('POST', `/api/platform/${kind.made ?? kind.path}`, body)
     const id = answer?.status === 200 ? String(answer.json.id) : null
     if (id === null) return
@@ -225,14 +263,18 @@ export class Person {
   async #signOut(): Promise<void> {
     const cookie = this.#cookie
     this.#isLeaving = true
-    const answer = await this.#call('POST', '/api/auth/sign-out')
+    let status = 0
+    // Without an answer it may be over, or not.
+    while (status !== 200 && status !== 401) {
+      status = (await this.#call('POST', '/api/auth/sign-out'))?.status ?? 0
+      await this.#timeline.pause(500)
+    }
     this.#isLeaving = false
-    if (answer?.status === 200 && cookie !== undefined) this.#ended.push(cookie)
-    if (answer?.status !== 200 && answer?.status !== 401) return
+    if (status === 200 && cookie !== undefined) this.#ended.push(cookie)
     this.#cookie = undefined
     while (this.#cookie === undefined) {
-      await this.#timeline.pause(500)
       await this.#signIn()
+      await this.#timeline.pause(500)
     }
   }
 
@@ -253,9 +295,14 @@ export class Person {
       )
   }
 
-  async #call(method: string, path: string, body?: unknown, isForLater = false): Promise<Answer | null> {
+  async #call(
+    method: string,
+    path: string,
+    body?: unknown,
+    isForLater = false,
+    server = this.#server(),
+  ): Promise<Answer | null> {
     const { counts } = this.#history
-    const server = this.#server()
     const cookie = this.#cookie
     const answer = await server.call(method, path, { body, cookie, isForLater })
     counts.calls++
@@ -304,11 +351,17 @@ export async function feedBars(
   feeder: Person,
   timeline: Timeline,
   history: History,
-  kv: Kv,
+  { kv, bars }: Keeping,
   isOver: () => boolean,
 ): Promise<void> {
   await feeder.arrive()
   for (;;) {
+    // The market rests, so that nothing comes after what came last.
+    if (timeline.once(4)) {
+      await timeline.pause(2 * BAR_MS)
+      await history.checkLooked(kv, bars)
+      for (let series = 0; series < SERIES; series++) await feeder.readBars(bars, series)
+    }
     const next = (Math.floor(timeline.now / BAR_MS) + 1) * BAR_MS
     // Of some bars one half is told before, which may look otherwise.
     const forming = timeline.once(3) ? timeline.random.below(SERIES) : null

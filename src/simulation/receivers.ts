@@ -1,4 +1,4 @@
-// What servers speak to over the network: receivers of webhooks that are late, refuse, ask to be left alone, or accept and
+// What servers speak to over the network: receivers of webhooks and channels that are late, refuse, ask to be left alone, or accept and
 // are not heard.
 
 import type { Letter } from '../notify/mail/mail.ts'
@@ -18,8 +18,6 @@ export class Receivers {
   troubles = 0
   /** Whether a server may die of a letter. */
   isDeadly = false
-  /** Who waits for the next attempt. */
-  readonly #waiting: (() => void)[] = []
   readonly #timeline: Timeline
   readonly #history: History
   readonly #exchange: Exchange
@@ -28,15 +26,6 @@ export class Receivers {
     this.#timeline = timeline
     this.#history = history
     this.#exchange = exchange
-  }
-
-  /** Resolves while an attempt is under way. */
-  nextAttempt(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  #begins(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   networkOf(life: Life): Network {
@@ -53,7 +42,7 @@ export class Receivers {
   async #takeLetter(life: Life, { id }: Letter): Promise<void> {
     const timeline = this.#timeline
     this.#history.handed(id, life)
-    this.#begins()
+    this.#history.isMoment()
     await timeline.pause(timeline.between(1, 200))
     if (this.isDeadly && timeline.once(10)) {
       timeline.tell('mail server', `${life.name} dies of ${id}`)
@@ -69,10 +58,10 @@ export class Receivers {
 
   async #receive(life: Life, { url, headers }: Attempt): Promise<Reply> {
     const timeline = this.#timeline
-    this.#begins()
+    this.#history.isMoment()
     await timeline.pause(timeline.between(1, 60))
     // A process that has ended in the meantime may have sent it all the same.
-    const id = headers['webhook-id'] ?? ''
+    const id = headers['webhook-id'] ?? headers['idempotency-key'] ?? ''
     const fault = timeline.random.below(100) < this.troubles ? timeline.random.below(7) : null
     const refused = fault === null ? null : refusal(fault)
     timeline.tell(url.hostname, `${id} from ${life.name}: ${refused ? refused.what : 'accepts'}`)
@@ -84,7 +73,7 @@ export class Receivers {
       url.hostname,
       id,
       life,
-      headers['X-Service-Event'] ?? '',
+      headers['X-Service-Event'] ?? 'notification',
       refused === null,
     )
     if (refused) {

@@ -4,6 +4,7 @@ import type { Fleet } from '../store/postgres/fleet.ts'
 import { readConfig, type Config } from '../server/config.ts'
 import { serveFrom, type App } from '../server/serve.ts'
 import { DEFAULT_RATES } from '../http/limits.ts'
+import type { History } from './history.ts'
 import type { Keeping } from './keeping.ts'
 import { Life, type Skew } from './life.ts'
 import type { Receivers } from './receivers.ts'
@@ -55,13 +56,22 @@ export class Server {
   readonly #timeline: Timeline
   readonly #keeping: Keeping
   readonly #receivers: Receivers
+  readonly #history: History
   /** null: it is alone, or not up yet. */
   fleet: Fleet | null = null
   #app: App | null = null
   /** Requests under way. */
   readonly #answering = new Set<Promise<unknown>>()
 
-  constructor(name: string, timeline: Timeline, keeping: Keeping, receivers: Receivers, skew: Skew) {
+  constructor(
+    name: string,
+    timeline: Timeline,
+    history: History,
+    keeping: Keeping,
+    receivers: Receivers,
+    skew: Skew,
+  ) {
+    this.#history = history
     this.name = name
     this.skew = skew
     this.#timeline = timeline
@@ -94,7 +104,9 @@ export class Server {
 
   async #live(life: Life): Promise<void> {
     const timeline = this.#timeline
-    const world = life.world(this.#receivers.networkOf(life))
+    const world = life.world(this.#receivers.networkOf(life), (choices) =>
+      this.#history.tries(life, choices, this.#keeping.shardsChangedAt()),
+    )
     const store = await life.whileAlive(() => this.#keeping.open(life, world))
     this.fleet = store.fleet
     await serveFrom(

@@ -3,7 +3,7 @@
 
 import { SHARDS } from '../lib/shards.ts'
 import { Exchange } from './exchange.ts'
-import { History, QUIET_MS, type Finding } from './history.ts'
+import { CHANGING_MS, History, QUIET_MS, THAW_MS, type Finding } from './history.ts'
 import { aloneOnDisk, type Keeping, STORE_FAULTS, togetherOnPostgres } from './keeping.ts'
 import { loadAll } from './loaded.ts'
 import { feedBars, Person } from './people.ts'
@@ -70,7 +70,7 @@ async function liveThrough(timeline: Timeline, options: SimulationOptions): Prom
   const keeping = options.servers === 1 ? await aloneOnDisk(timeline) : togetherOnPostgres(timeline, history)
   const servers = Array.from({ length: options.servers }, (_, i) => {
     const drift = faults.includes('clock') ? 1e-5 * (timeline.random.uniform() - 0.5) : 0
-    return new Server(`server-${i + 1}`, timeline, keeping, receivers, { aheadMs: 0, drift })
+    return new Server(`server-${i + 1}`, timeline, history, keeping, receivers, { aheadMs: 0, drift })
   })
   for (const server of servers) void server.keepUp()
   const people = Array.from({ length: users }, (_, i) => new Person(i + 1, timeline, history, servers))
@@ -80,7 +80,7 @@ async function liveThrough(timeline: Timeline, options: SimulationOptions): Prom
   // The first who signs up owns the servers, and what the owner feeds is everybody's.
   void (async () => {
     await owner?.arrive()
-    if (owner) void feedBars(owner, timeline, history, keeping.kv, isOver)
+    if (owner) void feedBars(owner, timeline, history, keeping, isOver)
     if (owner) void exchange.run(owner.call)
     for (const person of people) void person.live()
   })()
@@ -125,11 +125,11 @@ async function haveFaults(world: Faulty, faults: readonly Fault[], isOver: () =>
 }
 
 async function haveFault(world: Faulty, fault: Fault): Promise<void> {
-  const { servers, receivers, history, timeline } = world
+  const { servers, history, timeline } = world
   const server = timeline.pick(servers)
   // What ends a server does most harm while something is under way.
   if ((fault === 'kill' || fault === 'stop' || fault === 'freeze') && !timeline.once(4)) {
-    await Promise.race([receivers.nextAttempt(), timeline.pause(HOUR / 4)])
+    await Promise.race([history.nextMoment(), timeline.pause(HOUR / 4)])
     await timeline.pause(timeline.between(0, 200))
   }
   timeline.tell('FAULT', FAULTS[fault])
@@ -179,10 +179,6 @@ async function befall(
 }
 
 const WATCH_MS = 200
-/** So long after some have changed hands everybody knows whose they are. */
-const CHANGING_MS = 60_000
-/** A server that stood still has its hands full for a moment. */
-const THAW_MS = 1000
 
 /** No two servers do the work of the same shard, as far as they can know. */
 async function watchShards({ servers, keeping, history, timeline }: Faulty): Promise<void> {

@@ -12,6 +12,7 @@ function honestServer(timeline: Timeline) {
     watchlists: 'watchlist',
     ideas: 'idea',
     webhooks: 'webhook',
+    channels: 'channel',
     alerts: 'alert',
   }
   let session = 0
