@@ -315,7 +315,10 @@ describe('G1: what is affordable', () => {
     const held = Math.abs(position.units)
     const closing = position.units * direction < 0 ? Math.min(held, units) : 0
     const execution = { direction, closing, opening: units - closing, price, money: price, fee: 1, rate: 1 }
-    position.execute({ ...execution, bar: 0, point: 4, id: 'L', comment: null, alertMessage: null }, null)
+    position.execute(
+      { ...execution, bar: 0, point: 4, id: 'L', comment: null, alertMessage: null, paired: false },
+      null,
+    )
   }
 
   test.each([1, 2, 3, 4])('does not hang on what was asked before: seed %i', (seed) => {

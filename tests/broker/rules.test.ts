@@ -738,6 +738,20 @@ const CASES: readonly RuleCase[] = [
     trades: ['long 1 BUY@1 100 → SELL@1 100 = 0'],
     fills: ['BUY buy 1@100', 'SELL sell 1@100', 'LIMIT buy 1@100'],
   },
+  ...[true, false].map((isShortFirst): RuleCase => ({
+    rule: `A18: of two orders of one moment the one that buys is the entry, ${isShortFirst ? 'though it came last' : 'as it came first'}`,
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, long, short, closeAll }) => {
+      if (bar === 0 && isShortFirst) short('S')
+      if (bar === 0) long('L')
+      if (bar === 0 && !isShortFirst) short('S')
+      if (bar === 1) closeAll()
+    },
+    trades: [
+      'long 1 L@1 100 → S@1 100 = 0',
+      `${isShortFirst ? 'long 1 L' : 'short 1 S'}@1 100 → Close position order@2 100 = 0`,
+    ],
+  })),
   {
     rule: 'A16: at one price a stop goes before a limit',
     bars: `${FLAT} 100/103/99.9/102`,
@@ -919,6 +933,17 @@ const CASES: readonly RuleCase[] = [
       if (bar === 2) broker.desk.cancel('A')
     },
     trades: ['long 1 B@3 95 → X@4 97 = 2'],
+  },
+  {
+    rule: 'D6: a share of one lot is that lot, of a close and of an exit',
+    symbol: { minQuantity: 1 },
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/105/100/100 ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, long, exit, close }) => {
+      if (bar === 0 || bar === 3) long('L')
+      if (bar === 1) exit('X', 'L', { qtyPercent: 50, limit: 104 })
+      if (bar === 4) close('L', { qtyPercent: 50 })
+    },
+    trades: ['long 1 L@1 100 → X@3 104 = 4', 'long 1 L@4 100 → Close entry(s) order L@5 100 = 0'],
   },
   {
     rule: 'D6: a share is cut to lots',

@@ -13,8 +13,17 @@ import {
 } from '../../language/broker.ts'
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
-import { exitLevels, hasTrigger, keptExit, noLevels, noteTexts, reservation, textsOf } from './exits.ts'
-import { floorToLot, tickOf, toTick, unitsOf } from './numbers.ts'
+import {
+  exitLevels,
+  hasTrigger,
+  keptExit,
+  noLevels,
+  noteTexts,
+  reservation,
+  shareOf,
+  textsOf,
+} from './exits.ts'
+import { tickOf, toTick, unitsOf } from './numbers.ts'
 import {
   HAS_LIMIT,
   HAS_STOP,
@@ -251,7 +260,7 @@ export class Desk implements BrokerDesk {
     const asked = !Number.isNaN(qty)
       ? unitsOf(qty, lot)
       : !Number.isNaN(qtyPercent) && qtyPercent < 100
-        ? floorToLot(Math.floor((bound * qtyPercent) / 100 + 1e-6), lot)
+        ? shareOf(bound, qtyPercent, lot)
         : left
     const units = Math.min(asked, left)
     if (!(units > 0)) return

@@ -135,9 +135,15 @@ function nearer(absolute: number, relative: number, nearerLevelWins: boolean, hi
   return higher ? Math.max(absolute, relative) : Math.min(absolute, relative)
 }
 
+/** D6: a share in whole lots, one at least where there is one to close and a share of it is asked for. */
+export function shareOf(units: number, percent: number, lot: number): number {
+  const share = floorToLot(Math.floor((units * percent) / 100 + 1e-6), lot)
+  return share === 0 && percent > 0 && units >= lot ? lot : share
+}
+
 /**
  * D4: units of `entry` that a call of exit `id` gets: its own quantity, or its share of the original size, capped by what
- * other exits have not reserved (fired ones keep their claim). D6: shares are floored to the lot.
+ * other exits have not reserved (fired ones keep their claim).
  */
 export function reservation(exit: ExitRequest, entry: Entry, id: string, lot: number): number {
   let taken = 0
@@ -148,7 +154,7 @@ export function reservation(exit: ExitRequest, entry: Entry, id: string, lot: nu
     (given & EXIT_GIVEN.qty) !== 0 && !Number.isNaN(exit.qty)
       ? unitsOf(exit.qty, lot)
       : (given & EXIT_GIVEN.qtyPercent) !== 0 && exit.qtyPercent < 100
-        ? floorToLot(Math.floor((entry.units * exit.qtyPercent) / 100 + 1e-6), lot)
+        ? shareOf(entry.units, exit.qtyPercent, lot)
         : free
   return Math.max(0, Math.min(asked, free))
 }

@@ -31,6 +31,7 @@ interface Label {
   readonly id: string
   readonly comment: string | null
   readonly alertMessage: string | null
+  readonly paired?: boolean
 }
 
 const MARGIN_LABEL: Label = { id: MARGIN_CALL, comment: MARGIN_CALL, alertMessage: null }
@@ -53,6 +54,7 @@ export class Floor {
     id: '',
     comment: null,
     alertMessage: null,
+    paired: false,
   }
 
   constructor(account: Account, book: Book, watch: Watch) {
@@ -321,6 +323,7 @@ export class Floor {
     execution.id = label.id
     execution.comment = label.comment
     execution.alertMessage = label.alertMessage
+    execution.paired = label.paired === true
     const entry = position.execute(execution, targets, first)
     if (closing > 0) {
       book.dropOrphans()

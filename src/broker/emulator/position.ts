@@ -34,6 +34,8 @@ export interface Execution {
   id: string
   comment: string | null
   alertMessage: string | null
+  /** It flips what another order of the same run opened at this moment. */
+  paired: boolean
 }
 
 export class Position {
@@ -211,11 +213,13 @@ export class Position {
     const { closed } = this
     reserveTrade(closed)
     const row = closed.count++
-    closed.entry[row] = fill
-    closed.exit[row] = this.fills.count
+    // A18: of two opposite orders of one moment the one that buys is the entry, whichever came first.
+    const isTurned = execution.paired && entry.direction === -1
+    closed.entry[row] = isTurned ? this.fills.count : fill
+    closed.exit[row] = isTurned ? fill : this.fills.count
     closed.units[row] = units
-    closed.entryFee[row] = entryFee
-    closed.exitFee[row] = exitFee
+    closed.entryFee[row] = isTurned ? exitFee : entryFee
+    closed.exitFee[row] = isTurned ? entryFee : exitFee
     closed.profit[row] = profit
     if (profit > 0) {
       this.grossProfit += profit

@@ -214,10 +214,8 @@ const VARIABLES: readonly BuiltinEntry[] = [
   state('avg_winning_trade_percent', 'Average profit of the trades that won, in %.', (account) =>
     averagePercent(account, (trade) => trade.profit > 0),
   ),
-  state(
-    'avg_losing_trade_percent',
-    'Average loss of the trades that lost, in %.',
-    (account) => -averagePercent(account, (trade) => trade.profit < 0),
+  state('avg_losing_trade_percent', 'Average profit of the trades that lost, in %: below 0.', (account) =>
+    averagePercent(account, (trade) => trade.profit < 0),
   ),
 ]
 

@@ -81,8 +81,8 @@ describe('two trades that won and one that lost', () => {
   test.each([
     ['strategy.avg_trade_percent', (10 - 20 + 20) / 3],
     ['strategy.avg_winning_trade_percent', (10 + 20) / 2],
-    // What was lost is a positive number.
-    ['strategy.avg_losing_trade_percent', 20],
+    // What was lost is a positive number, and the mean of what trades made in per cent a negative one.
+    ['strategy.avg_losing_trade_percent', -20],
     ['strategy.avg_losing_trade', 20],
     ['strategy.grossprofit_percent', 2],
     ['strategy.grossloss_percent', 2],

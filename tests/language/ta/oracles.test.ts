@@ -235,7 +235,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     make: () => new ranks.PercentRank(),
     oracle: (seen, n) => {
       const window = lastOf(seen, n + 1)
-      if (window === null || Number.isNaN(now(seen))) return NaN
+      if (window === null) return NaN
+      // Nothing compares with na: a bar that has none itself counts none.
       return (100 * window.slice(0, -1).filter((x) => x - now(seen) <= 1e-10).length) / n
     },
   },

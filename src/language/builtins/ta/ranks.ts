@@ -208,7 +208,7 @@ function percentOf(percentage: number, name: string): number {
   throw invalidArgument('percentage', percentage, name, 'between 0 and 100 (RE10002)')
 }
 
-/** The percentage of the `length` previous values that are not above this one; na values do not count. */
+/** The percentage of the `length` previous values that are not above this one; na is above none, and none is above na. */
 export class PercentRank {
   private readonly before = new CountedWindow()
 
@@ -216,9 +216,9 @@ export class PercentRank {
     const n = lengthOf(length, 'ta.percentrank')
     const { before } = this
     let rank = NaN
-    if (source === source && before.history.count >= n) {
+    if (before.history.count >= n) {
       before.resize(n)
-      rank = (100 * before.countUpTo(source)) / n
+      rank = source === source ? (100 * before.countUpTo(source)) / n : 0
     }
     before.push(source, n)
     return rank
