@@ -43,9 +43,16 @@ export function reportBeyond(
   }
 }
 
-/** Parameters whose constants have a type of their own, which no text and no bool is. */
-const OF_THEIR_OWN =
-  /^(?:plot (?:style|linestyle)|hline linestyle|strategy\.(?:entry|order) direction|request\.security (?:gaps|lookahead))$/
+/** Parameters whose constants have a type of their own, which no text and no bool is, and one of these. */
+const OF_THEIR_OWN: Readonly<Record<string, string>> = {
+  'plot style': 'plot.style_columns',
+  'plot linestyle': 'plot.linestyle_dashed',
+  'hline linestyle': 'hline.style_dashed',
+  'strategy.entry direction': 'strategy.long',
+  'strategy.order direction': 'strategy.long',
+  'request.security gaps': 'barmerge.gaps_on',
+  'request.security lookahead': 'barmerge.lookahead_off',
+}
 
 /** Reports texts, bools and na in place of such constants. Up to version 4 they were texts and bools. */
 export function reportUnnamed(here: Place, node: tree.Call, { name, overloads }: BuiltinFunction): void {
@@ -56,7 +63,8 @@ export function reportUnnamed(here: Place, node: tree.Call, { name, overloads }:
     const parameter = one.name?.name ?? overloads[0]?.parameters[i]?.name ?? ''
     const isNa = version === 6 && value.kind === 'Identifier' && value.name === 'na'
     const kind = parameter === 'gaps' || parameter === 'lookahead' ? 'Bool' : 'String'
-    if ((isNa || value.kind === kind) && OF_THEIR_OWN.test(`${name} ${parameter}`))
-      here.check.report(here, value, messages.constantWanted(name, parameter))
+    const example = OF_THEIR_OWN[`${name} ${parameter}`]
+    if (example !== undefined && (isNa || value.kind === kind))
+      here.check.report(here, value, messages.constantWanted(name, parameter, example))
   }
 }

@@ -197,7 +197,8 @@ export function forExpression(here: Place, node: tree.For, use: Use): Expr {
   )
   const scope = loopScope(branched(here, qualifier), node)
   const isWhole = isInt || declared?.kind === 'int'
-  const counter = declareLoopVariable(scope, node.counter, isWhole ? INT : QUOTIENT, qualifier)
+  // L22: whatever its bounds are, the counter is a series.
+  const counter = declareLoopVariable(scope, node.counter, isWhole ? INT : QUOTIENT)
   const { body, type } = loopResult(block(scope, node.body, use), use)
   return {
     kind: 'For',
@@ -278,13 +279,8 @@ function loopResult(body: Block, use: Use): { body: Block; type: Type } {
   return { body, type: body.result.type }
 }
 
-export function declareLoopVariable(
-  here: Place,
-  name: tree.Name,
-  type: Type,
-  qualifier: Qualifier = 'series',
-): Variable {
-  return declare(here, name.name, name.start, type, qualifier, 'loop')
+export function declareLoopVariable(here: Place, name: tree.Name, type: Type): Variable {
+  return declare(here, name.name, name.start, type, 'series', 'loop')
 }
 
 /** An `if` that a hidden `var` shuts once it has run: what rolls variables back opens it again, as TradingView has it. */

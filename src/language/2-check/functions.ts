@@ -60,7 +60,7 @@ export function userCall(
   }
   const { name, unit, node: declaration } = best.template
   if (unit === here.unit && !unit.isLibrary && declaration.start > node.start)
-    here.check.report(here, node, messages.calledAbove(name))
+    here.check.report(here, node, messages.usedBeforeDeclaration(name))
   return call(here, best, node)
 }
 

@@ -74,7 +74,7 @@ function argument(here: Place, node: tree.TypeNode, i: number): Type {
   return (one === undefined ? null : typeOf(here, one)) ?? ERROR
 }
 
-/** The type of what a collection holds. TradingView refuses collections of collections; here they only bring a warning. */
+/** The type of what a collection holds, which is no collection. */
 function item(here: Place, node: tree.TypeNode, i: number): Type {
   const type = argument(here, node, i)
   if (isCollection(type))

@@ -301,11 +301,11 @@ export const outOfBounds = (name: string, least: number, most: number): Message 
     'out-of-bounds',
     `\`${name}\` is ${most === Infinity ? `${least} at least` : `from ${least} to ${most}`}${name === 'occurrence' ? ' (CE10039)' : ''}.`,
   )
-export const constantWanted = (fn: string, name: string): Message =>
+export const constantWanted = (fn: string, name: string, example: string): Message =>
   error(
     'constant-wanted',
     `\`${name}\` of \`${fn}\` is one of the constants made for it (CE10123).`,
-    'The manual lists them.',
+    `Write one of them, such as \`${example}\`.`,
   )
 export const titleIsText = (): Message => error('title-is-text', 'The title of a member is a text.')
 export const constantRefused = (why: string): Message => error('constant-refused', why)
@@ -452,17 +452,17 @@ export const tooManyPlots = (most: number): Message =>
 export const noDataSource = (name: string): Message =>
   warning('no-data-source', `There is no data for \`${name}\` here: it is always na.`)
 
-// What TradingView refuses, but runs here
-
-export const calledAbove = (name: string): Message =>
-  notOnTradingView(`\`${name}\` is called above its declaration.`, 'Move the function up.')
 export const nestedCollection = (found: string): Message =>
-  notOnTradingView(
+  error(
+    'nested-collection',
     `A collection cannot hold collections, as ${found} does.`,
     'Put the inner one into a field of a type of your own.',
   )
 export const mapWithoutTypes = (): Message =>
   error('map-without-types', 'The types of keys and values are missing.', 'Write `map.new<string, float>()`.')
+
+// What TradingView refuses, but runs here
+
 export const defaultOutside = (value: number, name: 'minval' | 'maxval', bound: number): Message =>
   notOnTradingView(
     `The default ${value} is ${name === 'minval' ? 'below' : 'above'} the ${name} ${bound}.`,
