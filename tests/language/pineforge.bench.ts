@@ -7,7 +7,10 @@
 // system has them or where EIGEN says.
 //
 // A ratio is PineForge's time divided by ours: above 1, ours is faster. On a busy machine only the fastest rounds and the
-// processor's time of all rounds say much.
+// processor's time of all rounds say much. `nice` does not help against other sessions where Linux groups processes by them
+// (/proc/sys/kernel/sched_autogroup_enabled): a probe of 7 ms then takes 11, a slice of 4 more. Go before them as root, with
+// `setsid -w sh -c 'echo -20 >/proc/self/autogroup; exec bun run bench pineforge …'`. On a virtual machine one of its processors may
+// still be slower by half for some seconds, which can fall on one side only.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
