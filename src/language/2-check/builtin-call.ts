@@ -13,8 +13,8 @@ import { adapt } from './legacy.ts'
 import { countPlots, countRequests, countTupleElements } from './limits.ts'
 import { isLoopDependent, type Place } from './place.ts'
 import type { BuiltinCallExpr, Expr } from './program.ts'
-import { isCollection, typeOf } from './type-names.ts'
-import { ERROR, QUOTIENT, typeText, type Type } from './types.ts'
+import { reportHeld, typeOf } from './type-names.ts'
+import { ERROR, QUOTIENT, type Type } from './types.ts'
 import { condition, givenArguments, temporary } from './values.ts'
 import { reportBeyond, reportUnnamed } from './allowed.ts'
 import { walkExpr } from './walk.ts'
@@ -122,7 +122,7 @@ const ORDERS: ReadonlySet<string> = new Set([
   'strategy.cancel_all',
 ])
 
-/** Warns of calls that run here and that TradingView refuses. */
+/** Reports calls that TradingView refuses, some of which run here. */
 function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call): void {
   const { name } = call.builtin
   if (name === 'strategy.exit' && !EXIT_LEVELS.some((level) => isGiven(call, level)))
@@ -130,11 +130,7 @@ function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call)
       here.check.report(here, node, messages.exitOfNothing())
   if (name === 'map.new' && node.typeArguments.length !== 2)
     here.check.report(here, node, messages.mapWithoutTypes())
-  const { type } = call
-  if (!MAKES_COLLECTION.test(name) || !isCollection(type)) return
-  const of =
-    type.kind === 'map' ? type.value : type.kind === 'array' || type.kind === 'matrix' ? type.of : type
-  if (isCollection(of)) here.check.report(here, node, messages.nestedCollection(typeText(type)))
+  if (MAKES_COLLECTION.test(name)) reportHeld(here, node, call.type)
 }
 
 const EXIT_LEVELS = ['profit', 'limit', 'loss', 'stop'] as const

@@ -22,9 +22,17 @@ export function typeOf(here: Place, node: tree.TypeNode): Type | null {
   const { name } = node
   if (name === '') return null
   if (name === 'array' || name === 'matrix') {
-    return expectArguments(here, node, 1) ? { kind: name, of: item(here, node, 0) } : ERROR
+    if (!expectArguments(here, node, 1)) return ERROR
+    return reportHeld(here, node, { kind: name, of: argument(here, node, 0) })
   }
-  if (name === 'map') return expectArguments(here, node, 2) ? mapType(here, node) : ERROR
+  if (name === 'map') {
+    if (!expectArguments(here, node, 2)) return ERROR
+    return reportHeld(here, node, {
+      kind: 'map',
+      key: argument(here, node, 0),
+      value: argument(here, node, 1),
+    })
+  }
   const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)
   const alias = name.slice(0, Math.max(0, name.indexOf('.')))
   // `chart.point` is not of a library that is imported as `chart`.
@@ -43,11 +51,14 @@ function* typesInSight({ unit }: Place): Generator<string> {
   yield* [...PRIMITIVES, ...HANDLES]
 }
 
-function mapType(here: Place, node: tree.TypeNode): Type {
-  const key = argument(here, node, 0)
-  if (!isPrimitive(key) && key.kind !== 'enum' && key.kind !== 'error')
-    here.check.report(here, node.arguments[0] ?? node, messages.mapKey(typeText(key)))
-  return { kind: 'map', key, value: item(here, node, 1) }
+/** Reports what a collection cannot hold (L22): keys that are held by reference, and collections. Answers its type. */
+export function reportHeld(here: Place, at: Range, type: Type): Type {
+  if (!isCollection(type)) return type
+  if (type.kind === 'map' && !isPrimitive(type.key) && type.key.kind !== 'enum' && type.key.kind !== 'error')
+    here.check.report(here, at, messages.mapKey(typeText(type.key)))
+  const held = type.kind === 'map' ? type.value : type.of
+  if (isCollection(held)) here.check.report(here, at, messages.nestedCollection(typeText(type)))
+  return type
 }
 
 function namedType(here: Place, name: string, node: tree.TypeNode): Type | null {
@@ -74,16 +85,8 @@ function argument(here: Place, node: tree.TypeNode, i: number): Type {
   return (one === undefined ? null : typeOf(here, one)) ?? ERROR
 }
 
-/** The type of what a collection holds, which is no collection. */
-function item(here: Place, node: tree.TypeNode, i: number): Type {
-  const type = argument(here, node, i)
-  if (isCollection(type))
-    here.check.report(here, node, messages.nestedCollection(`${node.name}<${typeText(type)}>`))
-  return type
-}
-
-export function isCollection({ kind }: Type): boolean {
-  return kind === 'array' || kind === 'matrix' || kind === 'map'
+function isCollection(type: Type): type is Extract<Type, { kind: 'array' | 'matrix' | 'map' }> {
+  return type.kind === 'array' || type.kind === 'matrix' || type.kind === 'map'
 }
 
 /** A field of an object; null = there is none of that name. */
