@@ -28,6 +28,10 @@ export const CHECKS = {
 } as const
 export type Check = keyof typeof CHECKS
 
+/** What may be under way, of which a fault may be in the way. */
+export const MOMENTS = ['delivery', 'bars', 'trial'] as const
+type Moment = (typeof MOMENTS)[number]
+
 export interface Finding {
   readonly check: Check
   readonly at: number
@@ -111,8 +115,8 @@ export class History {
   /** Since when nothing is in the way of anybody. */
   quietSince = EPOCH
   readonly counts = { calls: 0, unanswered: 0, refused: 0, accepted: 0, firings: 0 }
-  /** Who waits for the next moment. */
-  readonly #waiting: (() => void)[] = []
+  /** Who waits for the next moment of a kind. */
+  readonly #waiting = new Map<Moment, (() => void)[]>()
   readonly #timeline: Timeline
   /** Who tries which choices of sweeps. */
   readonly #tried = new Map<string, Life>()
@@ -125,12 +129,12 @@ export class History {
   }
 
   /** Resolves once something is under way that a fault may hit. */
-  nextMoment(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  nextMoment(moment: Moment): Promise<void> {
+    return new Promise((resolve) => this.#waiting.getOrInsertComputed(moment, () => []).push(resolve))
   }
 
-  isMoment(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve()
+  isMoment(moment: Moment): void {
+    for (const resolve of this.#waiting.get(moment)?.splice(0) ?? []) resolve()
   }
 
   found(check: Check, says: string): void {
@@ -141,7 +145,7 @@ export class History {
   /** A server begins to try choices of a sweep. Answers what ends that. */
   tries(life: Life, choices: readonly string[], shardsChangedAt: number): () => void {
     const { now } = this.#timeline
-    this.isMoment()
+    this.isMoment('trial')
     for (const choice of choices) {
       const other = this.#tried.get(choice)
       this.#tried.set(choice, life)
@@ -253,7 +257,11 @@ export class History {
       if (isFed(key)) this.found('looked', `nobody has looked at the bars that came to ${seriesName(key)}`)
     for (const { last, ...key } of await bars.list()) {
       const { mark } = await readMark(kv, { owner: '', ...key })
-      if (mark && isFed(key) && mark.time !== last)
+      // Without an alert nobody looks, and one that came later has nothing to look at.
+      const isWatched = [...this.alerts.values()].some(
+        ({ series, armedAt, endedAt }) => key.symbol === `S${series}` && endedAt === null && armedAt < last,
+      )
+      if (mark && isFed(key) && isWatched && mark.time !== last)
         this.found(
           'looked',
           `${seriesName(key)} was looked at to ${iso(mark.time)}, and ends at ${iso(last)}`,

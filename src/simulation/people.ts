@@ -130,8 +130,9 @@ export class Person {
     const { exchange, symbol, interval } = seriesOf(series)
     const path = `/api/platform/bars/import?exchange=${exchange}&symbol=${symbol}&interval=${interval}`
     for (;;) {
-      if (this.#timeline.once(4)) this.#history.isMoment()
+      if (this.#timeline.once(2)) this.#history.isMoment('bars')
       const answer = await this.#call('POST', path, csv)
+      this.#history.isMoment('bars')
       if (answer?.status === 200) return
       await this.#timeline.pause(2000)
     }

@@ -42,7 +42,7 @@ export class Receivers {
   async #takeLetter(life: Life, { id }: Letter): Promise<void> {
     const timeline = this.#timeline
     this.#history.handed(id, life)
-    this.#history.isMoment()
+    this.#history.isMoment('delivery')
     await timeline.pause(timeline.between(1, 200))
     if (this.isDeadly && timeline.once(10)) {
       timeline.tell('mail server', `${life.name} dies of ${id}`)
@@ -58,7 +58,7 @@ export class Receivers {
 
   async #receive(life: Life, { url, headers }: Attempt): Promise<Reply> {
     const timeline = this.#timeline
-    this.#history.isMoment()
+    this.#history.isMoment('delivery')
     await timeline.pause(timeline.between(1, 60))
     // A process that has ended in the meantime may have sent it all the same.
     const id = headers['webhook-id'] ?? headers['idempotency-key'] ?? ''

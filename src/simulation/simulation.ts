@@ -3,7 +3,7 @@
 
 import { SHARDS } from '../lib/shards.ts'
 import { Exchange } from './exchange.ts'
-import { CHANGING_MS, History, QUIET_MS, THAW_MS, type Finding } from './history.ts'
+import { CHANGING_MS, History, MOMENTS, QUIET_MS, THAW_MS, type Finding } from './history.ts'
 import { aloneOnDisk, type Keeping, STORE_FAULTS, togetherOnPostgres } from './keeping.ts'
 import { loadAll } from './loaded.ts'
 import { feedBars, Person } from './people.ts'
@@ -129,8 +129,8 @@ async function haveFault(world: Faulty, fault: Fault): Promise<void> {
   const server = timeline.pick(servers)
   // What ends a server does most harm while something is under way.
   if ((fault === 'kill' || fault === 'stop' || fault === 'freeze') && !timeline.once(4)) {
-    await Promise.race([history.nextMoment(), timeline.pause(HOUR / 4)])
-    await timeline.pause(timeline.between(0, 200))
+    await Promise.race([history.nextMoment(timeline.pick(MOMENTS)), timeline.pause(HOUR / 4)])
+    await timeline.pause(timeline.between(0, timeline.once(2) ? 20 : 200))
   }
   timeline.tell('FAULT', FAULTS[fault])
   history.quietSince = Infinity

@@ -31,6 +31,7 @@ test('bars that nobody has looked at are found, once nothing is in the way', asy
   }
   await bars.upsert(KEY, bar(0))
   await look()
+  history.alerts.set('al_1', { id: 'al_1', series: 0, isOfCloses: true, armedAt: 0, endedAt: null })
   for (const note of await bars.notes()) await bars.clearNote(note)
   await history.checkLooked(kv, bars)
   expect(checks()).toEqual([])
@@ -42,6 +43,9 @@ test('bars that nobody has looked at are found, once nothing is in the way', asy
   await history.checkLooked(kv, bars)
   // It has its note still, and the mark is behind.
   expect(checks()).toEqual(['looked', 'looked'])
+  history.alerts.clear()
+  await history.checkLooked(kv, bars)
+  expect(checks().length).toBe(3)
 })
 
 test('a choice of a sweep that two servers try at a time is found, but not where one is gone', () => {
