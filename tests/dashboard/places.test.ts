@@ -106,6 +106,23 @@ describe.skipIf(noBrowser)('places', () => {
     // Another alert runs the same copy.
     await add('RSI')
     expect(((await of('scripts')) as { scripts: unknown[] }).scripts).toHaveLength(3)
+    // The page of alerts offers what stands on the chart by name, and what comes with the product.
+    await page.getByRole('link', { name: 'Alerts' }).click()
+    await page.getByRole('button', { name: 'New alert' }).click()
+    const form = page.getByRole('dialog', { name: 'New alert' })
+    const script = form.getByLabel('Script', { exact: true })
+    const plot = form.getByLabel('Plot', { exact: true })
+    await form.getByLabel('What', { exact: true }).selectOption('An indicator')
+    expect(await script.locator('option:checked').innerText()).toBe('RSI 21, on the chart')
+    expect(await form.getByLabel('Level').inputValue()).toBe('70')
+    await script.selectOption('MACD, on the chart')
+    expect(await plot.locator('option:checked').innerText()).toBe('MACD crosses Signal')
+    await script.selectOption('Bollinger Bands')
+    await plot.selectOption('Price crosses Upper')
+    expect([await violations(page), await form.getByLabel('Level').count()]).toEqual([[], 0])
+    await form.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('Price crosses Upper', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Chart', exact: true }).click()
     // The same menu leads to the form of a scan, which names what it is about.
     await page.getByRole('button', { name: 'More for RSI', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Scan a list…' }).click()

@@ -1,14 +1,15 @@
 // The form of an alert, for a new one and for changing one. It opens over whatever page one is on.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Script } from '../../wire/script.ts'
 import { call } from '../api-client.ts'
 import type { Checked } from '../editor/documents.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { pageStyles as p, useLoad, type Loaded } from '../frame/page.tsx'
-import { storedId } from '../research/subject.ts'
+import { asSubject, storedId } from '../research/subject.ts'
 import { crossingsOf, type Crossing } from '../studies/crossings.ts'
 import type { Values } from '../studies/plot-sources.ts'
+import { studies } from '../studies/studies.ts'
+import { subjectOf } from '../studies/study-menu.tsx'
 import { FormDialog, useForm, type FormOf } from '../ui/form.tsx'
 import { Field, Select, Skeleton, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -39,41 +40,57 @@ export function AlertDialog() {
   return wish && <AlertForm key={wish.alert?.id ?? 'new'} wish={wish} />
 }
 
-/** The scripts that an alert can run, and the text of the chosen one. */
-function useScripts({ subject }: AlertWish, scriptId: string) {
-  const [scripts, setScripts] = useState<readonly Script[]>([])
+/** What an alert can run: `key` is the id of a stored script, or names one that may have to be stored first. */
+interface Offered {
+  readonly key: string
+  readonly text: string
+  readonly subject: Subject
+}
+
+/** The studies of the chart, the user's own scripts, and what comes with the product. */
+function useOffered({ subject }: AlertWish): readonly Offered[] {
+  const [others, setOthers] = useState<readonly Offered[]>([])
   useEffect(() => {
     const abort = new AbortController()
-    call('GET /api/platform/scripts', { signal: abort.signal }).then(
-      (answer) => setScripts(answer.scripts.filter((one) => one.kind !== 'draft' && one.kind !== 'library')),
+    const stored = call('GET /api/platform/scripts', { signal: abort.signal }).then(
+      ({ scripts }) => scripts.filter(({ kind }) => kind !== 'draft' && kind !== 'library'),
+      () => [],
+    )
+    Promise.all([stored, import('../studies/catalogue.ts')]).then(
+      ([scripts, { BUILT_IN }]) =>
+        setOthers([
+          ...scripts.map((one) => offered(one.id, one.name, { ...one, inputs: {}, stored: one })),
+          ...BUILT_IN.filter(({ source }) => crossingsOf(source).length > 0).map((one) =>
+            offered(one.id, one.name, asSubject(one)),
+          ),
+        ]),
       () => undefined,
     )
     return () => abort.abort()
   }, [])
-  const source =
-    scriptId === SUBJECT
-      ? (subject?.source ?? null)
-      : (scripts.find((one) => one.id === scriptId)?.source ?? null)
-  return { scripts, source, crossings: source === null ? [] : crossingsOf(source) }
+  const onChart = studies.value.map((study) => {
+    const numbers = Object.values(study.inputs).filter((value) => typeof value === 'number')
+    const text = [study.shortName, ...numbers].join(' ')
+    return offered(ON_CHART + study.id, `${text}, on the chart`, subjectOf(study))
+  })
+  return [...(subject ? [offered(SUBJECT, subject.name, subject)] : onChart), ...others]
 }
+
+const ON_CHART = 'chart:'
+const offered = (key: string, text: string, subject: Subject): Offered => ({ key, text, subject })
 
 /** The id of the script that the alert runs; where two lines are to cross, that of one that plots their difference. */
 async function scriptOf(
   { scriptId, plot }: AlertValues,
-  { subject, alert }: AlertWish,
+  { alert }: AlertWish,
   crossings: readonly Crossing[],
-  scripts: readonly Script[],
+  of: Subject | undefined,
 ): Promise<string | null> {
   const crossing = crossings.find((one) => one.plot === plot)
-  const of: Subject | undefined =
-    scriptId === SUBJECT ? subject : asSubject(scripts.find(({ id }) => id === scriptId))
   if (of && crossing?.isDifference && alert?.plot !== plot)
     return storedId({ ...of, name: `${of.name}: ${crossing.text}`, source: crossing.source, stored: null })
-  return scriptId === SUBJECT && subject ? storedId(subject) : scriptId || null
+  return of ? storedId(of) : scriptId || null
 }
-
-const asSubject = (script: Script | undefined): Subject | undefined =>
-  script && { ...script, inputs: {}, stored: script }
 
 function AlertForm({ wish }: { readonly wish: AlertWish }) {
   const { alert, subject } = wish
@@ -83,7 +100,7 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
     wire: FIELDS,
     start: startOf(wish, subject && crossingsOf(subject.source)[0]),
     async send(values) {
-      const scriptId = needsScript(values.kind) ? await scriptOf(values, wish, crossings, scripts) : null
+      const scriptId = needsScript(values.kind) ? await scriptOf(values, wish, crossings, chosen) : null
       const sent = bodyOf(values, mailsBy(values, ways), ways, scriptId)
       const crossing = crossings.find((one) => one.plot === values.plot)
       const body = { ...sent, name: nameOf(sent, crossing) }
@@ -95,7 +112,10 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
       onClose()
     },
   })
-  const { scripts, source, crossings } = useScripts(wish, form.values.scriptId)
+  const all = useOffered(wish)
+  const chosen = all.find(({ key }) => key === form.values.scriptId)?.subject
+  const source = chosen?.source ?? null
+  const crossings = source === null ? [] : crossingsOf(source)
   return (
     <FormDialog
       of={form}
@@ -108,7 +128,7 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
         <Field label="Symbol" hint="Like NASDAQ:AAPL" {...form.field('symbol', { also: ['exchange'] })} />
         <Field label="Interval" hint="Like 15m, 1h or 1D" {...form.field('interval')} />
       </div>
-      <What form={form} subject={subject} scripts={scripts} source={source} crossings={crossings} />
+      <What form={form} all={all} source={source} crossings={crossings} />
       <div class={p['row']}>
         <Select
           label="Fires"
@@ -138,15 +158,14 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
 
 interface WhatProps {
   readonly form: FormOf<AlertValues>
-  readonly subject: Subject | undefined
-  readonly scripts: readonly Script[]
+  readonly all: readonly Offered[]
   readonly source: string | null
   readonly crossings: readonly Crossing[]
 }
 
 /** What is waited for. */
-function What({ form, subject, scripts, source, crossings }: WhatProps) {
-  const { kind, op, plot, inputs } = form.values
+function What({ form, all, source, crossings }: WhatProps) {
+  const { kind, op, scriptId, plot, inputs } = form.values
   const withOperator = needsOperator(kind)
   const isDifference = kind === 'indicator' && crossings.some((one) => one.plot === plot && one.isDifference)
   const checked = useLoad<CheckedScript>(
@@ -166,7 +185,8 @@ function What({ form, subject, scripts, source, crossings }: WhatProps) {
           onChange={(next) => {
             // What was refused of a price is not said of a plot.
             form.forgive()
-            form.set('kind', next)
+            const first = all.find(({ key }) => key.startsWith(ON_CHART))
+            form.change({ kind: next, ...(next === 'indicator' && scriptId === '' && first && asked(first)) })
           }}
         />
         {withOperator && (
@@ -180,7 +200,7 @@ function What({ form, subject, scripts, source, crossings }: WhatProps) {
       </div>
       {needsScript(kind) && (
         <div class={p['row']}>
-          <WhichScript form={form} subject={subject} scripts={scripts} />
+          <WhichScript form={form} all={all} />
           {kind === 'indicator' &&
             (crossings.length > 0 ? (
               <Crossings form={form} crossings={crossings} />
@@ -245,27 +265,35 @@ function Crossings({ form, crossings }: Pick<WhatProps, 'form' | 'crossings'>) {
   )
 }
 
-function WhichScript({ form, subject, scripts }: Pick<WhatProps, 'form' | 'subject' | 'scripts'>) {
+/** What the form begins with where this is chosen. */
+function asked({ key, subject: { source, inputs } }: Offered): Partial<AlertValues> {
+  const first = crossingsOf(source)[0]
+  return {
+    scriptId: key,
+    inputs,
+    plot: first?.plot ?? '',
+    ...(first && { price: String(first.level ?? '') }),
+  }
+}
+
+function WhichScript({ form, all }: Pick<WhatProps, 'form' | 'all'>) {
+  const { kind, scriptId } = form.values
+  // What comes with the product neither orders nor calls alert().
+  const those = all.filter(({ key }) => kind === 'indicator' || !key.startsWith('library:'))
   return (
     <div>
       <Select
         label="Script"
-        value={form.values.scriptId}
+        value={scriptId}
         options={[
-          ...(subject
-            ? [[SUBJECT, subject.name] as const]
-            : [['', scripts.length === 0 ? 'No stored scripts' : 'Choose a script'] as const]),
-          ...scripts.map((one) => [one.id, one.name] as const),
+          ...(those.some(({ key }) => key === scriptId) ? [] : [[scriptId, 'Choose a script'] as const]),
+          ...those.map(({ key, text }) => [key, text] as const),
         ]}
-        onChange={(scriptId) =>
-          form.change({ scriptId, plot: '', inputs: scriptId === SUBJECT ? (subject?.inputs ?? {}) : {} })
-        }
+        onChange={(next) => {
+          const one = all.find(({ key }) => key === next)
+          if (one) form.change(asked(one))
+        }}
       />
-      {!subject && form.values.kind === 'indicator' && (
-        <small class="muted">
-          RSI or another study: add it under Indicators on the chart, then choose Add alert… there.
-        </small>
-      )}
       {form.problem('scriptId') && <span class="down">{form.problem('scriptId')}</span>}
     </div>
   )

@@ -8,7 +8,7 @@ export const KINDS = [
   ['price', 'Price'],
   ['volume', 'Volume'],
   ['change', 'Change in %'],
-  ['indicator', 'A plot of a script'],
+  ['indicator', 'An indicator'],
   ['script', 'alert() in a script'],
   ['strategy', 'Orders of a strategy'],
 ] as const

@@ -33,7 +33,7 @@ export function StudyMenu({ study, title }: { readonly study?: Study; readonly t
 const itemsOf = (subject: Subject): readonly MenuItem[] =>
   subjectItems(subject, 'chart').map((item) => ({ ...item, id: item.text }))
 
-const subjectOf = ({ from, name, source, inputs }: Study): Subject => ({
+export const subjectOf = ({ from, name, source, inputs }: Study): Subject => ({
   id: subjectId(from),
   name,
   kind: 'indicator',
