@@ -15,7 +15,7 @@ import { onLive } from '../live.ts'
 import { navigate, path, query } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { Order } from '../ui/sorting.ts'
-import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { Button, cx, Empty, Select, uiStyles as ui } from '../ui/ui.tsx'
 import { runColumns } from './run-columns.tsx'
 import {
   deleteRuns,
@@ -35,6 +35,16 @@ const PAGE = 100
 /** The most the server lists at once: searching and sorting must see all of them. */
 const ALL = 9999
 const PARTS_MAX = 20
+
+const DAY_MS = 86_400_000
+/** Days back. */
+const SINCE = { all: Infinity, day: 1, week: 7, month: 30 } as const
+const PERIODS = [
+  ['all', 'Of all times'],
+  ['day', 'Last 24 hours'],
+  ['week', 'Last 7 days'],
+  ['month', 'Last 30 days'],
+] as const
 
 type KindWanted = RunKind | 'all'
 const wantedKind = (): KindWanted => RUN_KINDS.find((kind) => kind === query.value.get('kind')) ?? 'all'
@@ -83,11 +93,12 @@ export function Runs({ names, empty }: RunsProps) {
   const [whole, setWhole] = useState(false)
   const [order, setOrder] = useState<Order>(NEWEST_FIRST)
   const [words, setWords] = useState('')
+  const [days, setDays] = useState<keyof typeof SINCE>('all')
   const [picked, setPicked] = useState<readonly string[]>([])
   const [deleting, setDeleting] = useState<readonly Run[] | null>(null)
   const kind = wantedKind()
   const isNewest = order.by === NEWEST_FIRST.by && order.down
-  const limit = isNewest && words.trim() === '' && !whole && !names ? PAGE : ALL
+  const limit = isNewest && words.trim() === '' && days === 'all' && !whole && !names ? PAGE : ALL
   const list = useRuns(kind, limit)
   const all = (list.data?.runs ?? []).filter(
     ({ scripts }) => !names || scripts.some((name) => names.includes(name)),
@@ -97,12 +108,14 @@ export function Runs({ names, empty }: RunsProps) {
   const pick = (ids: readonly string[], on: boolean) =>
     setPicked((before) => [...before.filter((one) => !ids.includes(one)), ...(on ? ids : [])])
   const columns = runColumns(kind, { onChanged: list.reload, onDelete: (run) => setDeleting([run]) })
-  const rows = all.filter((run) => isFound(run, words))
+  const since = Date.now() - SINCE[days] * DAY_MS
+  const rows = all.filter((run) => run.createdAt >= since && isFound(run, words))
   return (
     <>
       <div class={cx(p['actions'], p['bar'])}>
         <Segments label="Which runs" value={kind} options={FILTERS} onChange={choose} />
         <Find words={words} onInput={setWords} />
+        <Select label="Made" hideLabel value={days} options={PERIODS} onChange={setDays} />
         <div class={cx(p['actions'], p['chosen'])}>
           <Chosen runs={chosen} onDelete={() => setDeleting(chosen)} />
         </div>
@@ -118,8 +131,22 @@ export function Runs({ names, empty }: RunsProps) {
               )}
             </>
           ) : rows.length === 0 ? (
-            <Empty title="None fits" action={<Button onClick={() => setWords('')}>Show all</Button>}>
-              No run has “{words.trim()}” in its name, market or interval.
+            <Empty
+              title="None fits"
+              action={
+                <Button
+                  onClick={() => {
+                    setWords('')
+                    setDays('all')
+                  }}
+                >
+                  Show all
+                </Button>
+              }
+            >
+              {words.trim() === ''
+                ? 'No run was made then.'
+                : `No run has “${words.trim()}” in its name, market or interval.`}
             </Empty>
           ) : (
             <DataTable

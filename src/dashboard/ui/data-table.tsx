@@ -9,7 +9,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ago, count } from '../format.ts'
 import s from './data-table.module.css'
 import { orderAfterClick, sorted, type Order, type Sortable } from './sorting.ts'
-import { Button, cx } from './ui.tsx'
+import { Button, cx, Select } from './ui.tsx'
 import type { WireField } from './wire-fields.ts'
 
 interface ColumnLook<R> extends Omit<Sortable<R>, 'of'> {
@@ -80,6 +80,7 @@ export function DataTable<R>({ rows, columns, wire = {}, empty, page = 100, ...r
   const keys = shown.map(keyOf)
   return (
     <>
+      {onOrder && <OrderOf columns={columns} wire={wire} order={order} onOrder={onOrder} />}
       <div
         ref={box}
         class={cx(s.scroll, fixed && s.fixed)}
@@ -147,6 +148,12 @@ export function DataTable<R>({ rows, columns, wire = {}, empty, page = 100, ...r
   )
 }
 
+interface OrderProps<R> extends Pick<DataTableProps<R>, 'columns'> {
+  readonly wire: Readonly<Record<string, WireField>>
+  readonly order: Order | null
+  readonly onOrder: (order: Order) => void
+}
+
 interface HeadProps<R> {
   readonly column: Column<R>
   readonly field: WireField | undefined
@@ -156,7 +163,7 @@ interface HeadProps<R> {
 
 function Head<R>({ column, field, order, onOrder }: HeadProps<R>) {
   const { of: by, head, bare } = column
-  const sortable = column.sort !== false && (column.sort !== undefined || SORTED.has(field?.kind ?? ''))
+  const sortable = isSortable(column, field)
   const on = order?.by === by
   const leastFirst = column.leastFirst ?? field?.kind === 'text'
   return (
@@ -179,6 +186,33 @@ function Head<R>({ column, field, order, onOrder }: HeadProps<R>) {
         <span class={bare ? 'visually-hidden' : undefined}>{head}</span>
       )}
     </th>
+  )
+}
+
+const isSortable = <R,>({ sort }: Column<R>, field: WireField | undefined): boolean =>
+  sort !== false && (sort !== undefined || SORTED.has(field?.kind ?? ''))
+
+/** What heads do by a click, where a phone has none. */
+function OrderOf<R>({ columns, wire, order, onOrder }: OrderProps<R>) {
+  const those = columns.filter((column) => isSortable(column, wire[column.of]))
+  const valueOf = ({ by, down }: Order) => `${by} ${down ? 'down' : 'up'}`
+  const options = those.flatMap(({ of: by, head, leastFirst = false }) =>
+    [!leastFirst, leastFirst].map((down): readonly [string, string, Order] => [
+      valueOf({ by, down }),
+      `${head} ${down ? '↓' : '↑'}`,
+      { by, down },
+    ]),
+  )
+  return (
+    <div class={s.order}>
+      <Select
+        label="Order"
+        hideLabel
+        value={order ? valueOf(order) : ''}
+        options={options.map(([value, text]) => [value, text] as const)}
+        onChange={(next) => options.forEach(([value, , of]) => value === next && onOrder(of))}
+      />
+    </div>
   )
 }
 
