@@ -5,11 +5,10 @@
 // `timings` differ, and they are measured with a clock that the caller passes.
 
 import { ranTooLong } from '../language/messages/failing.ts'
-import { type Bars, selectBars } from '../market/bars.ts'
+import { type Bars, selectBars, withoutVolume } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate, seriesOfRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import { nearest } from '../lib/nearest.ts'
 import { Problem, invalidField, pointerToken } from '../lib/problem.ts'
 import { argsAsOf } from '../language/behaviour.ts'
 import { InputError, compile, type CompiledScript } from '../language/compile.ts'
@@ -79,7 +78,8 @@ class OpenBacktest implements Backtest {
     this.money = brokerSettings(this.settings, request.symbol, version)
     if (request.isNew) assertCommission(request.overrides ?? {}, declaration.args)
     const last = this.lastBars
-    this.bars = last > 0 ? selectBars(request.bars, { last }) : request.bars
+    const bars = request.symbol.volumeType === 'n/a' ? withoutVolume(request.bars) : request.bars
+    this.bars = last > 0 ? selectBars(bars, { last }) : bars
     const isStrategy = declaration.kind === 'strategy'
     this.rates = isStrategy ? ratesOf(request.symbol, this.money, this.bars, this.read) : null
     this.warnings = isStrategy ? [...warnings, ...warningsOf(request, this.money, this.rates)] : warnings
@@ -368,12 +368,12 @@ function settingsOf(
   const args = argsAsOf(declaration, version, asOf)
   for (const [name, value] of Object.entries(overrides)) {
     const path = `/overrides/${pointerToken(name)}`
-    if (!(name in args)) {
-      const known = Object.keys(args)
-      const { found } = nearest(name, known, known.length)
-      const remedy = found === null ? `It takes ${known.join(', ')}.` : `Is "${found}" meant?`
-      throw invalidField(path, 'unknown_setting', `The declaration has no argument "${name}". ${remedy}`)
-    }
+    if (!(name in args))
+      throw invalidField(
+        path,
+        'unknown_setting',
+        `No argument "${name}"; there are ${Object.keys(args).join(', ')}.`,
+      )
     const takes = settingRefusal(name, value)
     if (takes !== null) throw invalidField(path, 'setting', `${name} ${takes}.`)
   }

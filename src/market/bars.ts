@@ -6,6 +6,8 @@
 // Bars made of trades that tell who was in a hurry have a seventh column, what was bought. Bars without it, and bars of which it is
 // NaN, mean the same: nobody knows. It lives and goes with its bar: one that is written again without it has it no more.
 
+import { memoOf } from '../lib/memo.ts'
+
 /** `time` is the bar's opening time in UTC ms. Prices are in the symbol's currency, `volume` in units (0 where unknown). */
 export interface Bars {
   readonly length: number
@@ -18,6 +20,11 @@ export interface Bars {
   /** What of the volume was bought: traded at the price of a waiting seller. The rest was sold. NaN where unknown. */
   readonly bought?: Float64Array | undefined
 }
+
+/** The bars as scripts read them whose market tells no volume: na, where the bars of markets have 0 for nothing traded. */
+export const withoutVolume = memoOf((bars: Bars): Bars =>
+  bars.volume.some(Boolean) ? bars : { ...bars, volume: new Float64Array(bars.length).fill(NaN) },
+)
 
 export const BAR_FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 type BarField = (typeof BAR_FIELDS)[number]

@@ -143,7 +143,8 @@ export function defaultSymbol(exchange: string, symbol: string, bars: Bars | nul
     minQuantity: venue.minQuantity,
     timezone: venue.timezone,
     session: venue.session,
-    volumeType: venue.volumeType,
+    // A file without a column of volumes, or one of zeros.
+    volumeType: bars?.length && !bars.volume.some(Boolean) ? 'n/a' : venue.volumeType,
   }
 }
 

@@ -117,6 +117,28 @@ describe('runBacktest', () => {
     expect(run(asks(BARS.length + 1))).toMatchObject({ range: { bars: BARS.length }, warnings: [] })
   })
 
+  test('of a market without volume scripts read na, and what is made of it is na too', () => {
+    const source = `//@version=6
+indicator("V")
+plot(volume)
+plot(ta.mfi(hlc3, 2))
+plot(ta.obv)
+plot(ta.vwap(hlc3))
+plot(ta.pvt)
+plot(ta.iii)
+plot(ta.wvad)
+plot(ta.wad)`
+    const silent = { ...BARS, volume: new Float64Array(BARS.length) }
+    const last = (volumeType: string, bars: typeof BARS = silent) => {
+      const { tracks } = runBacktest(request({ source, bars, symbol: { ...TEST_SYMBOL, volumeType } }))
+      return tracks.flatMap((track) => (track.kind === 'plot' ? [track.data.at(-1)] : []))
+    }
+    expect(last('n/a').slice(0, -1)).toEqual(Array(7).fill(NaN))
+    expect(last('n/a').at(-1)).toBeNumber()
+    expect(last('base')[0]).toBe(0)
+    expect(last('n/a', { ...BARS, volume: new Float64Array(BARS.length).fill(5) })[0]).toBe(5)
+  })
+
   test('answers a report and tracks', () => {
     const { report, tracks } = runBacktest(request())
     expect(report.script).toMatchObject({
@@ -172,9 +194,8 @@ describe('runBacktest', () => {
     expect(refusal({ overrides: { capital: 1 } }).details.fields?.[0]).toMatchObject({
       path: '/overrides/capital',
       code: 'unknown_setting',
-      message: expect.stringContaining('It takes title, '),
+      message: expect.stringContaining('No argument "capital"; there are title, '),
     })
-    expect(refusal({ overrides: { comission_value: 1 } }).message).toContain('Is "commission_value" meant?')
   })
 
   test.each<[string, number | string | boolean, string]>([

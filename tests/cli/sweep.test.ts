@@ -74,7 +74,7 @@ test.each([
   [['--set', 'Fast=1..5/1', '--anchored', '--runs', '99'], 2, '--runs takes a whole number from 2 to 50'],
   [['--set', 'Fast=5..1/1'], 1, "--set 'Fast=…': max must not be below min"],
   [['--set', 'strategy.slippage=-2..0/1'], 1, "--set 'strategy.slippage=…': slippage takes a whole number"],
-  [['--set', 'strategy.slip=1,2'], 1, 'The declaration has no argument "slip".'],
+  [['--set', 'strategy.slip=1,2'], 1, 'No argument "slip"; there are title, '],
   [['--set', 'Fast=2..9.5', '--trials', '4'], 1, 'a whole number needs one'],
   [['--set', 'Fast=2..9/1', '--where', 'Fast >'], 1, "--where 'Fast >': At character 7"],
   [['--set', 'Fast=2..9/1', '--require', 'trades >'], 1, "--require 'trades >': At character 9"],

@@ -37,6 +37,14 @@ test.each([
   expect(defaultSymbol(exchange, symbol)).toMatchObject(expected)
 })
 
+test('a market whose bars tell no volume has none, whatever its venue has', () => {
+  const bars = emptyBars(3)
+  expect(defaultSymbol('NASDAQ', 'X', bars).volumeType).toBe('n/a')
+  bars.volume[2] = 5
+  expect(defaultSymbol('NASDAQ', 'X', bars).volumeType).toBe('base')
+  expect(defaultSymbol('NASDAQ', 'X', emptyBars(0)).volumeType).toBe('base')
+})
+
 describe('a tick read off the prices', () => {
   const bars = (prices: readonly number[]) => {
     const made = emptyBars(prices.length)

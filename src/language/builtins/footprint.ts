@@ -96,7 +96,7 @@ const IMBALANCES: readonly (readonly [string, string, (row: VolumeRow) => boolea
 export const FOOTPRINT: readonly BuiltinEntry[] = [
   fn(
     'request.footprint',
-    'What of the bar was bought and sold, where trades with sides were imported; else na. Its rows, each of `ticks_per_row` ticks, are put together from the finest stored bars that know their sides, and that are spread evenly over the rows they span: import the trades also as bars of 1s.',
+    'What of the bar was bought and sold, where trades with sides were imported; else na. Its rows of `ticks_per_row` ticks come from the finest stored bars that know their sides: import the trades also as 1s.',
     '(simple int ticks_per_row, simple float va_percent = 70, simple float imbalance_percent = 300) series footprint',
     { fn: footprintOf, runtime: true },
   ),

@@ -27,12 +27,12 @@ export const noSides = (): RunWarning => ({
 export const noSidedBars = (): RunWarning => ({
   code: 'no-sided-bars',
   message:
-    'What traded at each price is not known here, and the rows of `request.footprint()` are na: they are put together from shorter bars that know their sides. Import the trades of the market also as bars of a second (`1s`).',
+    'What traded at each price is not known here, and the rows of `request.footprint()` are na: they come from shorter bars that know their sides. Import the trades also as bars of a second (`1s`).',
 })
 export const sidedBarsDiffer = (): RunWarning => ({
   code: 'sided-bars-differ',
   message:
-    'The shorter bars that know their sides do not add up to each bar here. Where they do not, the rows of its `request.footprint()` are na. Import the same trades as both.',
+    'Shorter bars that know their sides do not add up to each bar here: there the rows of `request.footprint()` are na. Import the same trades as both.',
 })
 export const tooManyPriceRows = (most: number): RunWarning => ({
   code: 'too-many-price-rows',
@@ -63,5 +63,5 @@ export const drawingsLeftOut = (): RunWarning => ({
 export const messagesLeftOut = (): RunWarning => ({
   code: 'messages-of-timeframe',
   message:
-    'An indicator with a timeframe of its own says nothing by alert() or log.*(): use alertcondition(), or a request.security() of that timeframe instead of the declaration.',
+    'An indicator with a timeframe of its own says nothing by alert() or log.*(): use alertcondition(), or a request.security() of that timeframe.',
 })
