@@ -57,6 +57,10 @@ export const count = (value: number | null | undefined): string =>
     ? DASH
     : signed(decimals(0).format(value), value, false)
 
+/** A number with its noun: `1 bar`, `1,200 bars`. */
+export const counted = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+
 export const ratio = (value: number | null | undefined, places = 2): string =>
   value === null || value === undefined || !Number.isFinite(value)
     ? DASH

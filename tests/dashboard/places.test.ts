@@ -239,6 +239,25 @@ describe.skipIf(noBrowser)('places', () => {
     expect(complaints).toEqual([])
   }, 300_000)
 
+  test('a dialog gives the focus back to what opened it, and goes with the page that it was opened on', async () => {
+    const { page, complaints } = await site.open({ remembered: QUIET })
+    await page.goto(site.url)
+    await page.getByRole('link', { name: 'Markets' }).click()
+    const opens = page.getByRole('button', { name: 'New list' })
+    const dialog = page.getByRole('dialog', { name: 'New list' })
+    await opens.click()
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await opens.and(page.locator(':focus')).waitFor()
+    expect(await dialog.count()).toBe(0)
+    await opens.click()
+    await dialog.waitFor()
+    await page.goBack()
+    await page.getByRole('application').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  }, 300_000)
+
   test('the focus goes where one goes on: into a new list, and past the chart to its drawer', async () => {
     const wrong = { id: null, name: 'x', source: '//@version=6\nindicator("x")\nplot(fooo)' }
     const { page, complaints } = await site.open({

@@ -1,14 +1,15 @@
 // The ways in which the user can sign in beside a password: passkeys, and identities of the server's identity provider.
 
 import type { ComponentProps } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { Identity, Passkey } from '../../wire/sign-in-way.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { attempt, Confirm, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { askFirst, attempt, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Button, Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -19,14 +20,8 @@ const PASSKEY_FIELDS = rowFields('GET /api/auth/ways', 'passkeys')
 const IDENTITY_FIELDS = rowFields('GET /api/auth/ways', 'identities')
 const NAME_FIELDS = bodyFields('PATCH /api/auth/passkeys/{id}')
 
-type Asking =
-  | { readonly what: 'add' | 'link' }
-  | { readonly what: 'rename' | 'remove'; readonly passkey: Passkey }
-  | { readonly what: 'unlink'; readonly identity: Identity }
-
 export function SignInWays() {
   const ways = useLoad((signal) => call('GET /api/auth/ways', { signal }), [])
-  const [asking, setAsking] = useState<Asking | null>(null)
   useEffect(() => {
     if (!isBack()) return
     attempt(
@@ -36,11 +31,6 @@ export function SignInWays() {
       }),
     )
   }, [])
-  const close = () => setAsking(null)
-  const done = () => {
-    close()
-    ways.reload()
-  }
   return (
     <Show of={ways}>
       {({ password, provider, passkeysRefused, passkeys, identities }) => (
@@ -53,14 +43,22 @@ export function SignInWays() {
             </p>
             {passkeysRefused === null && hasPasskeys() ? (
               <div class={p['actions']} style={{ marginBottom: '16px' }}>
-                <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+                <Button
+                  variant="primary"
+                  icon="plus"
+                  onClick={() =>
+                    openDialog((close) => (
+                      <AddPasskey asksPassword={password} onClose={close} onDone={ways.reload} />
+                    ))
+                  }
+                >
                   Add a passkey
                 </Button>
               </div>
             ) : (
               <p role="note">{passkeysRefused ?? 'This browser has no passkeys, or is too old for them.'}</p>
             )}
-            <Passkeys of={passkeys} onAsk={setAsking} />
+            <Passkeys of={passkeys} onChanged={ways.reload} />
           </section>
           {(provider !== null || identities.length > 0) && (
             <section>
@@ -73,44 +71,20 @@ export function SignInWays() {
               </p>
               {provider !== null && (
                 <div class={p['actions']} style={{ marginBottom: '16px' }}>
-                  <Button icon="plus" onClick={() => setAsking({ what: 'link' })}>
+                  <Button
+                    icon="plus"
+                    onClick={() =>
+                      openDialog((close) => (
+                        <Link provider={provider} asksPassword={password} onClose={close} />
+                      ))
+                    }
+                  >
                     Link {provider}
                   </Button>
                 </div>
               )}
-              <Identities of={identities} onAsk={setAsking} />
+              <Identities of={identities} onChanged={ways.reload} />
             </section>
-          )}
-          {asking?.what === 'add' && <AddPasskey asksPassword={password} onClose={close} onDone={done} />}
-          {asking?.what === 'link' && (
-            <Link provider={provider ?? ''} asksPassword={password} onClose={close} />
-          )}
-          {asking?.what === 'rename' && <Rename passkey={asking.passkey} onClose={close} onDone={done} />}
-          {asking?.what === 'remove' && (
-            <Confirm
-              title={`Remove “${asking.passkey.name}”?`}
-              action="Remove passkey"
-              onClose={close}
-              onConfirm={async () => {
-                await call('DELETE /api/auth/passkeys/{id}', { path: { id: asking.passkey.id } })
-                ways.reload()
-              }}
-            >
-              It signs you in no more. Your device still shows it: remove it there as well.
-            </Confirm>
-          )}
-          {asking?.what === 'unlink' && (
-            <Confirm
-              title="Unlink this identity?"
-              action="Unlink"
-              onClose={close}
-              onConfirm={async () => {
-                await call('DELETE /api/auth/identities/{id}', { path: { id: asking.identity.id } })
-                ways.reload()
-              }}
-            >
-              It signs you in no more, until you link it again.
-            </Confirm>
           )}
         </>
       )}
@@ -120,10 +94,19 @@ export function SignInWays() {
 
 interface ListProps<T> {
   readonly of: readonly T[]
-  readonly onAsk: (asking: Asking) => void
+  readonly onChanged: () => void
 }
 
-function Passkeys({ of, onAsk }: ListProps<Passkey>) {
+function Passkeys({ of, onChanged }: ListProps<Passkey>) {
+  const rename = (passkey: Passkey) =>
+    openDialog((close) => <Rename passkey={passkey} onClose={close} onDone={onChanged} />)
+  const remove = ({ id, name }: Passkey) =>
+    askFirst({
+      title: `Remove “${name}”?`,
+      text: 'It signs you in no more. Your device still shows it: remove it there as well.',
+      action: 'Remove passkey',
+      run: () => call('DELETE /api/auth/passkeys/{id}', { path: { id } }).then(onChanged),
+    })
   return (
     <DataTable
       label="Passkeys"
@@ -159,7 +142,7 @@ function Passkeys({ of, onAsk }: ListProps<Passkey>) {
                 size="small"
                 variant="quiet"
                 aria-label={`Rename ${passkey.name}`}
-                onClick={() => onAsk({ what: 'rename', passkey })}
+                onClick={() => rename(passkey)}
               >
                 Rename
               </Button>
@@ -167,7 +150,7 @@ function Passkeys({ of, onAsk }: ListProps<Passkey>) {
                 size="small"
                 variant="danger"
                 aria-label={`Remove ${passkey.name}`}
-                onClick={() => onAsk({ what: 'remove', passkey })}
+                onClick={() => remove(passkey)}
               >
                 Remove
               </Button>
@@ -179,7 +162,14 @@ function Passkeys({ of, onAsk }: ListProps<Passkey>) {
   )
 }
 
-function Identities({ of, onAsk }: ListProps<Identity>) {
+function Identities({ of, onChanged }: ListProps<Identity>) {
+  const unlink = ({ id }: Identity) =>
+    askFirst({
+      title: 'Unlink this identity?',
+      text: 'It signs you in no more, until you link it again.',
+      action: 'Unlink',
+      run: () => call('DELETE /api/auth/identities/{id}', { path: { id } }).then(onChanged),
+    })
   return (
     <DataTable
       label="Identities"
@@ -197,7 +187,7 @@ function Identities({ of, onAsk }: ListProps<Identity>) {
           bare: true,
           look: 'end',
           cell: (identity) => (
-            <Button size="small" variant="danger" onClick={() => onAsk({ what: 'unlink', identity })}>
+            <Button size="small" variant="danger" onClick={() => unlink(identity)}>
               Unlink
             </Button>
           ),
@@ -220,6 +210,7 @@ function AddPasskey({ asksPassword, onClose, onDone }: DialogProps & { readonly 
       await addPasskey(name, password)
       toast('You can sign in with this passkey from now on', { tone: 'up' })
       onDone()
+      onClose()
     },
   })
   return (
@@ -283,6 +274,7 @@ function Rename({ passkey, onClose, onDone }: DialogProps & { readonly passkey: 
     async send(body) {
       await call('PATCH /api/auth/passkeys/{id}', { path: { id: passkey.id }, body })
       onDone()
+      onClose()
     },
   })
   return (

@@ -1,16 +1,16 @@
 // Personal API tokens: made with the scopes they need, shown once, revoked at any time.
 
 import type { Token } from '../../wire/token.ts'
-import { useState } from 'preact/hooks'
 import { RESOURCES, SCOPES, type Scope } from '../../wire/scopes.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Badge, Button, Dialog, Empty, Field, Select } from '../ui/ui.tsx'
+import { Badge, Button, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { Confirm, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
+import { askFirst, openSecret, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import s from './settings.module.css'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
@@ -25,9 +25,15 @@ const LIVES = [
 type Life = (typeof LIVES)[number][0]
 
 export function Tokens() {
-  const [making, setMaking] = useState(false)
-  const [revoking, setRevoking] = useState<Token | null>(null)
   const list = useLoad(async (signal) => (await call('GET /api/platform/tokens', { signal })).tokens, [])
+  const make = () => openDialog((close) => <NewToken onClose={close} onMade={list.reload} />)
+  const revoke = (token: Token) =>
+    askFirst({
+      title: `Revoke “${nameOf(token)}”?`,
+      text: 'Anything that uses it is refused from now on. This cannot be undone.',
+      action: 'Revoke token',
+      run: () => call('DELETE /api/platform/tokens', { query: { id: token.id } }).then(list.reload),
+    })
   return (
     <section>
       <h2>API tokens</h2>
@@ -36,7 +42,7 @@ export function Tokens() {
         <a href={href('/help/api-tokens')}>How tokens work</a>
       </p>
       <div class={p['actions']} style={{ marginBottom: '16px' }}>
-        <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
+        <Button variant="primary" icon="plus" onClick={make}>
           New token
         </Button>
       </div>
@@ -80,7 +86,7 @@ export function Tokens() {
                       size="small"
                       variant="danger"
                       aria-label={`Revoke ${nameOf(one)}`}
-                      onClick={() => setRevoking(one)}
+                      onClick={() => revoke(one)}
                     >
                       Revoke
                     </Button>
@@ -90,20 +96,6 @@ export function Tokens() {
           />
         )}
       </Show>
-      {making && <NewToken onClose={() => setMaking(false)} onMade={list.reload} />}
-      {revoking && (
-        <Confirm
-          title={`Revoke “${nameOf(revoking)}”?`}
-          action="Revoke token"
-          onClose={() => setRevoking(null)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/tokens', { query: { id: revoking.id } })
-            list.reload()
-          }}
-        >
-          Anything that uses it is refused from now on. This cannot be undone.
-        </Confirm>
-      )}
     </section>
   )
 }
@@ -129,33 +121,24 @@ function scopesText(scopes: readonly string[]): string {
 }
 
 function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: () => void }) {
-  const [secret, setSecret] = useState<string | null>(null)
   const form = useForm<{ readonly name: string; readonly days: Life; readonly scopes: readonly Scope[] }>({
     wire: BODY_FIELDS,
     start: { name: '', days: '90', scopes: ['replay:read', 'replay:write'] },
     async send({ name, days, scopes }) {
       const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY
       const body = { ...(name.trim() !== '' && { name: name.trim() }), scopes, expiresAt }
-      setSecret((await call('POST /api/platform/tokens', { body })).secret)
+      const { secret } = await call('POST /api/platform/tokens', { body })
       onMade()
+      onClose()
+      openSecret(
+        'Keep this token',
+        'API token',
+        secret,
+        'It is shown only once. Anybody who has it can do, in your name, what you allowed it.',
+      )
     },
   })
   const { scopes } = form.values
-  if (secret !== null)
-    return (
-      <Dialog
-        title="Keep this token"
-        onClose={onClose}
-        footer={
-          <Button variant="primary" onClick={onClose}>
-            I have kept it
-          </Button>
-        }
-      >
-        <p>It is shown only once. Anybody who has it can do, in your name, what you allowed it.</p>
-        <Secret value={secret} label="API token" />
-      </Dialog>
-    )
   const choose = (chosen: readonly Scope[]) => form.set('scopes', chosen)
   return (
     <FormDialog

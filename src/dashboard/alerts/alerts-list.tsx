@@ -16,7 +16,7 @@ import {
   type Alert,
   type Firing,
 } from './alert-model.ts'
-import { attempt, Confirm, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
+import { askFirst, attempt, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
 import { alertAt } from '../workspace.ts'
@@ -46,7 +46,6 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
 }
 
 export function AlertRow({ alert }: { readonly alert: Alert }) {
-  const [deleting, setDeleting] = useState(false)
   const silence = silenceOf(alert)
   const live = alert.state === 'active' || alert.state === 'throttled'
   const turn = (state: 'active' | 'paused') =>
@@ -55,6 +54,16 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
         () => alertsChanged.value++,
       ),
     )
+  const remove = () =>
+    askFirst({
+      title: 'Delete the alert?',
+      text: `${conditionText(alert)} on ${alert.exchange}:${alert.symbol}. Its firings go with it.`,
+      action: 'Delete alert',
+      run: () =>
+        call('DELETE /api/platform/alerts/{id}', { path: { id: alert.id } }).then(
+          () => alertsChanged.value++,
+        ),
+    })
   return (
     <li class={s.row} data-state={alert.state}>
       <div class={s.main}>
@@ -91,22 +100,9 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
                 run: () => turn('active'),
               },
           '-',
-          { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(true) },
+          { text: 'Delete', icon: 'trash', danger: true, run: remove },
         ]}
       />
-      {deleting && (
-        <Confirm
-          title="Delete the alert?"
-          action="Delete alert"
-          onClose={() => setDeleting(false)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/alerts/{id}', { path: { id: alert.id } })
-            alertsChanged.value++
-          }}
-        >
-          {conditionText(alert)} on {alert.exchange}:{alert.symbol}. Its firings go with it.
-        </Confirm>
-      )}
     </li>
   )
 }

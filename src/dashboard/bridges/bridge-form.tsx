@@ -11,7 +11,7 @@ import {
   type TemplateName,
 } from '../../wire/order-templates.ts'
 import { call } from '../api-client.ts'
-import { Check, useLoad } from '../frame/page.tsx'
+import { Check, Checks, useLoad } from '../frame/page.tsx'
 import { FormDialog, useForm, type FormOf } from '../ui/form.tsx'
 import { Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -49,7 +49,7 @@ const startOf = (bridge: Bridge | null, template: OrderTemplate) => ({
   marketHours: bridge?.marketHours ?? false,
   honoursKeys: bridge?.honoursKeys ?? template.honoursKeys,
   body: bridge?.body ?? template.body,
-  channelIds: bridge?.channelIds ?? [],
+  channelIds: bridge?.channelIds ?? ([] as readonly string[]),
 })
 type Values = ReturnType<typeof startOf>
 
@@ -210,20 +210,13 @@ function limitFields(form: FormOf<Values>, isAlert: boolean) {
 
 function channelChecks({ values, set }: FormOf<Values>, channels: readonly BridgeSource[]) {
   if (channels.length === 0) return null
-  const others = (id: string) => values.channelIds.filter((one) => one !== id)
   return (
-    <>
-      <span class="muted">A difference is mailed, and told to</span>
-      {channels.map(({ id, name }) => (
-        <Check
-          key={id}
-          checked={values.channelIds.includes(id)}
-          onChange={(on) => set('channelIds', on ? [...others(id), id] : others(id))}
-        >
-          {name}
-        </Check>
-      ))}
-    </>
+    <Checks
+      label="A difference is mailed, and told to"
+      options={channels.map(({ id, name }) => [id, name] as const)}
+      chosen={values.channelIds}
+      onChange={(ids) => set('channelIds', ids)}
+    />
   )
 }
 

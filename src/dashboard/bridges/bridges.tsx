@@ -1,14 +1,13 @@
 // The tab of bridges: which strategy's orders go to which broker, what it has beside what the strategy has, and every order
 // with its answer.
 
-import { useState } from 'preact/hooks'
 import type { Bridge, BridgeOrder } from '../../wire/bridge.ts'
 import { ORDER_TEMPLATES } from '../../wire/order-templates.ts'
 import { call } from '../api-client.ts'
 import {
+  askFirst,
   attempt,
   CodeBlock,
-  Confirm,
   pageStyles as p,
   Panel,
   Show,
@@ -21,6 +20,7 @@ import { href } from '../router.ts'
 import { timezone } from '../settings.ts'
 import { Ago } from '../ui/ago.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
@@ -63,10 +63,13 @@ function useBridges() {
 }
 
 export function Bridges() {
-  const [editing, setEditing] = useState<Bridge | 'new' | null>(null)
   const { list, orders, reload } = useBridges()
+  const edit = (bridge: Bridge | null) =>
+    openDialog((close) => (
+      <BridgeForm bridge={bridge} sources={list.data?.sources ?? []} onClose={close} onSaved={reload} />
+    ))
   const add = (
-    <Button variant="primary" icon="plus" onClick={() => setEditing('new')}>
+    <Button variant="primary" icon="plus" onClick={() => edit(null)}>
       Add a bridge
     </Button>
   )
@@ -103,20 +106,12 @@ export function Bridges() {
               </Empty>
             ) : (
               <>
-                <BridgesTable bridges={bridges} sources={sources} onEdit={setEditing} onChanged={reload} />
+                <BridgesTable bridges={bridges} sources={sources} onEdit={edit} onChanged={reload} />
                 <section class={p['section']}>
                   <h2>Orders</h2>
                   <Orders orders={orders} bridges={bridges} />
                 </section>
               </>
-            )}
-            {editing && (
-              <BridgeForm
-                bridge={editing === 'new' ? null : editing}
-                sources={sources}
-                onClose={() => setEditing(null)}
-                onSaved={reload}
-              />
             )}
           </>
         )}
@@ -131,7 +126,6 @@ interface SwitchProps {
 }
 
 function Switch({ stopped, onChanged }: SwitchProps) {
-  const [asking, setAsking] = useState(false)
   const turn = async (to: boolean) => {
     await call('PUT /api/platform/bridges/switch', { body: { stopped: to } })
     onChanged()
@@ -142,23 +136,17 @@ function Switch({ stopped, onChanged }: SwitchProps) {
         Let them go on
       </Button>
     )
+  const stop = () =>
+    askFirst({
+      title: 'Stop all orders?',
+      text: 'Nothing is sent any more, exits neither, and what waits is dropped. Positions at the broker stay: close them there, and then set here what it has.',
+      action: 'Stop all orders',
+      run: () => turn(true),
+    })
   return (
-    <>
-      <Button variant="danger" icon="pause" onClick={() => setAsking(true)}>
-        Stop all orders
-      </Button>
-      {asking && (
-        <Confirm
-          title="Stop all orders?"
-          action="Stop all orders"
-          onClose={() => setAsking(false)}
-          onConfirm={() => turn(true)}
-        >
-          Nothing is sent any more, exits neither, and what waits is dropped. Positions at the broker stay:
-          close them there, and then set here what it has.
-        </Confirm>
-      )}
-    </>
+    <Button variant="danger" icon="pause" onClick={stop}>
+      Stop all orders
+    </Button>
   )
 }
 
@@ -244,8 +232,6 @@ interface ActionsProps {
 }
 
 function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
-  const [dialog, setDialog] = useState<'delete' | 'live' | 'held' | null>(null)
-  const [shown, setShown] = useState<string | null>(null)
   const { id, name, status, dryRun } = bridge
   const path = { id }
   const change = async (body: { dryRun?: boolean; status?: Bridge['status'] }) => {
@@ -254,65 +240,49 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
   }
   const tryIt = async () => {
     const { body } = await call('POST /api/platform/bridges/{id}/test', { path })
-    if (dryRun) setShown(body)
+    if (dryRun) openDialog((close) => <WouldBeSent body={body} onClose={close} />)
     else toast('A test is on its way: its answer comes below.')
     onChanged()
   }
   const isActive = status === 'active'
-  const close = () => setDialog(null)
+  const goLive = () =>
+    askFirst({
+      title: `Send orders of ${name}?`,
+      text: whatCanHappen(bridge),
+      action: 'Send orders',
+      run: () => change({ dryRun: false }),
+    })
+  const remove = () =>
+    askFirst({
+      title: `Delete ${name}?`,
+      text: 'What waits is not sent. Positions at the broker stay.',
+      action: 'Delete',
+      run: () => call('DELETE /api/platform/bridges/{id}', { path }).then(onChanged),
+    })
+  const setHeld = () =>
+    openDialog((close) => <HeldForm bridge={bridge} onClose={close} onSaved={onChanged} />)
   const turned: MenuItems = dryRun
-    ? [{ text: 'End the dry run', icon: 'play', run: () => setDialog('live') }]
+    ? [{ text: 'End the dry run', icon: 'play', run: goLive }]
     : [{ text: 'Back to a dry run', icon: 'pause', run: () => attempt(change({ dryRun: true })) }]
   const items: MenuItems = [
     { text: 'Change', icon: 'tune', run: onEdit },
     ...(isActive ? [{ text: 'Try it', icon: 'play', run: () => attempt(tryIt()) } as const, ...turned] : []),
-    { text: 'Set what the receiver has', icon: 'tune', run: () => setDialog('held') },
+    { text: 'Set what the receiver has', icon: 'tune', run: setHeld },
     isActive
       ? { text: 'Disable', icon: 'pause', run: () => attempt(change({ status: 'disabled' })) }
       : { text: 'Enable', icon: 'play', run: () => attempt(change({ status: 'active' })) },
     '-',
-    { text: 'Delete', icon: 'trash', danger: true, run: () => setDialog('delete') },
+    { text: 'Delete', icon: 'trash', danger: true, run: remove },
   ]
-  return (
-    <>
-      <Menu label={`More for ${name}`} items={items} />
-      {dialog === 'delete' && <Deleting bridge={bridge} onClose={close} onDeleted={onChanged} />}
-      {dialog === 'live' && (
-        <Confirm
-          title={`Send orders of ${name}?`}
-          action="Send orders"
-          onClose={close}
-          onConfirm={() => change({ dryRun: false })}
-        >
-          {whatCanHappen(bridge)}
-        </Confirm>
-      )}
-      {dialog === 'held' && <HeldForm bridge={bridge} onClose={close} onSaved={onChanged} />}
-      {shown !== null && (
-        <Dialog title="This would be sent" onClose={() => setShown(null)}>
-          <p>It is a dry run: nothing was sent. The secret takes its place only on the way.</p>
-          <CodeBlock text={shown} label="Message" />
-        </Dialog>
-      )}
-    </>
-  )
+  return <Menu label={`More for ${name}`} items={items} />
 }
 
-interface DeletingProps {
-  readonly bridge: Bridge
-  readonly onClose: () => void
-  readonly onDeleted: () => void
-}
-
-function Deleting({ bridge: { id, name }, onClose, onDeleted }: DeletingProps) {
-  const remove = async () => {
-    await call('DELETE /api/platform/bridges/{id}', { path: { id } })
-    onDeleted()
-  }
+function WouldBeSent({ body, onClose }: { readonly body: string; readonly onClose: () => void }) {
   return (
-    <Confirm title={`Delete ${name}?`} action="Delete" onClose={onClose} onConfirm={remove}>
-      What waits is not sent. Positions at the broker stay.
-    </Confirm>
+    <Dialog title="This would be sent" onClose={onClose}>
+      <p>It is a dry run: nothing was sent. The secret takes its place only on the way.</p>
+      <CodeBlock text={body} label="Message" />
+    </Dialog>
   )
 }
 

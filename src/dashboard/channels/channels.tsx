@@ -8,6 +8,7 @@ import { attempt, Panel, Show, useLoad } from '../frame/page.tsx'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { OpenTabs } from './open-tabs.tsx'
@@ -37,7 +38,6 @@ const LOOKS = 30
 const MINUTE = 60_000
 
 export function Channels() {
-  const [editing, setEditing] = useState<Channel | 'new' | null>(null)
   const list = useLoad(async (signal) => {
     const [{ channels }, { kinds }, own] = await Promise.all([
       call('GET /api/platform/channels', { signal }),
@@ -46,8 +46,14 @@ export function Channels() {
     ])
     return { channels, kinds, own }
   }, [])
+  const edit = (channel: Channel | null) =>
+    openDialog((close) => {
+      const { kinds, channels, own } = list.data!
+      const here = channels.find((one) => isOfThisBrowser(one, own)) ?? null
+      return <ChannelForm channel={channel} kinds={kinds} here={here} onClose={close} onSaved={list.reload} />
+    })
   const add = (
-    <Button variant="primary" icon="plus" onClick={() => setEditing('new')}>
+    <Button variant="primary" icon="plus" onClick={() => edit(null)}>
       Add a channel
     </Button>
   )
@@ -72,22 +78,13 @@ export function Channels() {
                     channel={one}
                     label={kinds.find(({ kind }) => kind === one.kind)?.label ?? one.kind}
                     isHere={isOfThisBrowser(one, own)}
-                    onEdit={() => setEditing(one)}
+                    onEdit={() => edit(one)}
                     onChanged={list.reload}
                   />
                 ))}
               </ul>
             )}
             <OpenTabs />
-            {editing && (
-              <ChannelForm
-                channel={editing === 'new' ? null : editing}
-                kinds={kinds}
-                here={channels.find((one) => isOfThisBrowser(one, own)) ?? null}
-                onClose={() => setEditing(null)}
-                onSaved={list.reload}
-              />
-            )}
           </>
         )}
       </Show>
@@ -105,7 +102,6 @@ interface ChannelRowProps {
 }
 
 function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowProps) {
-  const [showsLog, setShowsLog] = useState(false)
   const [testing, setTesting] = useState(false)
   const path = { id: channel.id }
   const turn = (status: Channel['status']) =>
@@ -148,7 +144,7 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
       }
       items={[
         { text: 'Change', icon: 'tune', run: onEdit },
-        { text: 'What was sent', icon: 'list', run: () => setShowsLog(true) },
+        { text: 'What was sent', icon: 'list', run: () => openLog(channel) },
         channel.status === 'active'
           ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
           : channel.disabledReason === 'secret_lost'
@@ -165,9 +161,7 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
         onChanged()
       }}
       onDeleteText="Alerts that name it are told through their other ways only."
-    >
-      {showsLog && <Log channel={channel} onClose={() => setShowsLog(false)} />}
-    </Row>
+    />
   )
 }
 
@@ -218,6 +212,8 @@ function outcomeText({ attempts, state }: Notification): string {
     state === 'delivered' ? answer : [answer, last.excerpt?.slice(0, 200)].filter(Boolean).join(': ')
   return last.note === undefined ? said : `${said} · ${last.note}`
 }
+
+const openLog = (channel: Channel): void => openDialog((close) => <Log channel={channel} onClose={close} />)
 
 function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose: () => void }) {
   const again = (id: string, reload: () => void) =>

@@ -1,26 +1,28 @@
 // Inboxes: an address to paste into TradingView, what has come there, and where it is forwarded.
 
-import { useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channel.ts'
 import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { apiUrl, call } from '../api-client.ts'
-import { Check, pageStyles as p, Panel, Secret, Show, useLoad } from '../frame/page.tsx'
+import { Check, Checks, openSecret, Panel, Show, useLoad } from '../frame/page.tsx'
 import { ago } from '../format.ts'
 import { Ago } from '../ui/ago.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Button, Dialog, Empty, Field } from '../ui/ui.tsx'
+import { Button, Empty, Field } from '../ui/ui.tsx'
 import { LogDialog, Row } from './rows.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const BODY_FIELDS = bodyFields('POST /api/platform/inboxes')
 
 export function Inboxes() {
-  const [editing, setEditing] = useState<Inbox | 'new' | null>(null)
-  const [address, setAddress] = useState<string | null>(null)
   const list = useLoad(async (signal) => (await call('GET /api/platform/inboxes', { signal })).inboxes, [])
   const told = useLoad(async (signal) => (await call('GET /api/platform/channels', { signal })).channels, [])
   const channels = told.data ?? []
+  const edit = (inbox: Inbox | null) =>
+    openDialog((close) => (
+      <InboxForm inbox={inbox} channels={channels} onClose={close} onSaved={list.reload} />
+    ))
   return (
     <Panel about="Alerts that still run there can come here: paste an address into their webhook field. What arrives is kept and forwarded to your channels.">
       <Show of={list}>
@@ -33,43 +35,20 @@ export function Inboxes() {
                     key={one.id}
                     inbox={one}
                     channels={channels}
-                    onEdit={() => setEditing(one)}
+                    onEdit={() => edit(one)}
                     onChanged={list.reload}
                   />
                 ))}
               </ul>
             )}
             <p style={{ marginTop: '12px' }}>
-              <Button icon="plus" onClick={() => setEditing('new')}>
+              <Button icon="plus" onClick={() => edit(null)}>
                 Make an address
               </Button>
             </p>
           </>
         )}
       </Show>
-      {editing && (
-        <InboxForm
-          inbox={editing === 'new' ? null : editing}
-          channels={channels}
-          onClose={() => setEditing(null)}
-          onSaved={list.reload}
-          onMade={setAddress}
-        />
-      )}
-      {address !== null && (
-        <Dialog
-          title="Keep this address"
-          onClose={() => setAddress(null)}
-          footer={
-            <Button variant="primary" onClick={() => setAddress(null)}>
-              I have kept it
-            </Button>
-          }
-        >
-          <p>It works like a password and is shown this once. TradingView must be able to reach it.</p>
-          <Secret value={address} label="Address" />
-        </Dialog>
-      )}
     </Panel>
   )
 }
@@ -82,7 +61,6 @@ interface InboxRowProps {
 }
 
 function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
-  const [showsLog, setShowsLog] = useState(false)
   const to = channels.filter(({ id }) => inbox.channelIds.includes(id)).map(({ name }) => name)
   return (
     <Row
@@ -100,7 +78,7 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
         </span>
       }
       button={
-        <Button size="small" aria-label={`Messages of ${inbox.name}`} onClick={() => setShowsLog(true)}>
+        <Button size="small" aria-label={`Messages of ${inbox.name}`} onClick={() => openMessages(inbox)}>
           Messages
         </Button>
       }
@@ -110,9 +88,7 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
         onChanged()
       }}
       onDeleteText="Its address stops working at once, and its messages are deleted."
-    >
-      {showsLog && <Messages inbox={inbox} onClose={() => setShowsLog(false)} />}
-    </Row>
+    />
   )
 }
 
@@ -121,6 +97,8 @@ function noteOf({ circleAt }: Inbox, to: readonly string[]): string {
     return `a message went in a circle ${ago(circleAt)} and was stopped: no channel it goes to may post here`
   return to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'
 }
+
+const openMessages = (inbox: Inbox): void => openDialog((close) => <Messages inbox={inbox} onClose={close} />)
 
 function Messages({ inbox, onClose }: { readonly inbox: Inbox; readonly onClose: () => void }) {
   return (
@@ -154,10 +132,9 @@ interface InboxFormProps {
   readonly channels: readonly Channel[]
   readonly onClose: () => void
   readonly onSaved: () => void
-  readonly onMade: (address: string) => void
 }
 
-function InboxForm({ inbox, channels, onClose, onSaved, onMade }: InboxFormProps) {
+function InboxForm({ inbox, channels, onClose, onSaved }: InboxFormProps) {
   const form = useForm({
     wire: BODY_FIELDS,
     start: {
@@ -174,7 +151,12 @@ function InboxForm({ inbox, channels, onClose, onSaved, onMade }: InboxFormProps
       if (inbox) await call('PATCH /api/platform/inboxes/{id}', { path: { id: inbox.id }, body })
       else {
         const { path } = await call('POST /api/platform/inboxes', { body })
-        onMade(new URL(apiUrl(path), location.href).href)
+        openSecret(
+          'Keep this address',
+          'Address',
+          new URL(apiUrl(path), location.href).href,
+          'It works like a password and is shown this once. TradingView must be able to reach it.',
+        )
       }
       onSaved()
       onClose()
@@ -189,26 +171,14 @@ function InboxForm({ inbox, channels, onClose, onSaved, onMade }: InboxFormProps
       onClose={onClose}
     >
       <Field label="Name" {...form.field('name')} />
-      <fieldset class={p['form']} style={{ gap: '6px' }}>
-        <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
-          Forward to
-        </legend>
-        {channels.map((one) => (
-          <Check
-            key={one.id}
-            checked={values.channelIds.includes(one.id)}
-            onChange={(on) =>
-              set(
-                'channelIds',
-                on ? [...values.channelIds, one.id] : values.channelIds.filter((id) => id !== one.id),
-              )
-            }
-          >
-            {one.name}
-          </Check>
-        ))}
+      <Checks
+        label="Forward to"
+        options={channels.map(({ id, name }) => [id, name] as const)}
+        chosen={values.channelIds}
+        onChange={(ids) => set('channelIds', ids)}
+      >
         {channels.length === 0 && <span class="muted">No channels yet: messages are kept here.</span>}
-      </fieldset>
+      </Checks>
       <Check checked={values.onlyTradingView} onChange={(on) => set('onlyTradingView', on)}>
         Only from TradingView’s own addresses
       </Check>

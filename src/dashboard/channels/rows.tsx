@@ -1,9 +1,8 @@
 // What the lists of channels and of addresses have in common: a row with its log and its deletion, and the log.
 
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
-import { Confirm, More, Show, usePages } from '../frame/page.tsx'
+import { askFirst, More, Show, usePages } from '../frame/page.tsx'
 import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Dialog } from '../ui/ui.tsx'
 
@@ -18,12 +17,11 @@ interface RowProps {
   readonly onDelete: () => Promise<void>
   /** What deleting it means. */
   readonly onDeleteText: string
-  /** Its dialogs: a list has nothing but items. */
-  readonly children?: ComponentChildren
 }
 
-export function Row({ name, note, side, button, items, onDelete, onDeleteText, children }: RowProps) {
-  const [deleting, setDeleting] = useState(false)
+export function Row({ name, note, side, button, items, onDelete, onDeleteText }: RowProps) {
+  const remove = () =>
+    askFirst({ title: `Delete ${name}?`, text: onDeleteText, action: 'Delete', run: onDelete })
   return (
     <li class={rows['row']}>
       <div class={rows['main']}>
@@ -35,24 +33,9 @@ export function Row({ name, note, side, button, items, onDelete, onDeleteText, c
         {button}
         <Menu
           label={`More for ${name}`}
-          items={[
-            ...items,
-            '-',
-            { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(true) },
-          ]}
+          items={[...items, '-', { text: 'Delete', icon: 'trash', danger: true, run: remove }]}
         />
       </div>
-      {deleting && (
-        <Confirm
-          title={`Delete ${name}?`}
-          action="Delete"
-          onClose={() => setDeleting(false)}
-          onConfirm={onDelete}
-        >
-          {onDeleteText}
-        </Confirm>
-      )}
-      {children}
     </li>
   )
 }

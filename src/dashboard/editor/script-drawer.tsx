@@ -3,11 +3,12 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addCommands, keysShown, withKeys, type Command } from '../commands.ts'
-import { attempt, Confirm, Segments } from '../frame/page.tsx'
+import { attempt, Segments } from '../frame/page.tsx'
 import { editedSubject } from '../research/subject.ts'
-import { goTo, subjectItems } from '../research/subject-menu.ts'
+import { askToDelete, goTo, subjectItems } from '../research/subject-menu.ts'
 import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button, Said } from '../ui/ui.tsx'
 import { bottom, diagnostics, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
@@ -38,18 +39,11 @@ import { Versions } from './versions.tsx'
 const CHECK_DELAY_MS = 250
 const inputsShown = remembered('script.inputs', true)
 
-type DialogName = 'mine' | 'examples' | 'versions' | 'delete'
-
 export function ScriptDrawer() {
   const host = useRef<HTMLDivElement>(null)
   const editor = useEditor(host)
-  const [dialog, setDialog] = useState<DialogName | null>(null)
   const [narrowInputs, setNarrowInputs] = useState(false)
-  /** Path of the library that is being added. */
-  const [adding, setAdding] = useState<string | null>(null)
-  const close = () => setDialog(null)
-  useEffect(() => addCommands(scriptCommands(setDialog, editor)), [])
-  const { id, name } = script.value
+  useEffect(() => addCommands(scriptCommands(editor)), [])
   const list = checked.value?.inputs ?? []
   const showInputs = hasSettings() && inputsShown.value
   return (
@@ -65,35 +59,32 @@ export function ScriptDrawer() {
         >
           Save
         </Button>
-        <Button size="small" variant="quiet" onClick={() => setDialog('mine')}>
+        <Button size="small" variant="quiet" onClick={() => openScripts('mine')}>
           Open
         </Button>
-        <Button size="small" variant="quiet" class={s.wide ?? ''} onClick={() => setDialog('examples')}>
+        <Button size="small" variant="quiet" class={s.wide ?? ''} onClick={() => openScripts('examples')}>
           Examples
         </Button>
         <SettingsTools narrow={narrowInputs} onNarrow={setNarrowInputs} />
-        <Menu label="More for this script" size="small" items={menuItems(editor, setDialog)} />
+        <Menu label="More for this script" size="small" items={menuItems(editor)} />
       </div>
       <div class={s.body} data-inputs={showInputs && narrowInputs}>
         <div ref={host} class={s.host} data-editor="pine" />
         {showInputs && (innerWidth > 760 || narrowInputs) && <InputsPanel list={list} />}
       </div>
-      <Problems editor={editor.current} onAddLibrary={setAdding} />
-      {adding !== null && <AddLibrary path={adding} onClose={() => setAdding(null)} />}
-      {(dialog === 'mine' || dialog === 'examples') && <OpenScripts first={dialog} onClose={close} />}
-      {dialog === 'versions' && id !== null && <Versions id={id} onClose={close} />}
-      {dialog === 'delete' && id !== null && (
-        <Confirm
-          title={`Delete “${name}”?`}
-          action="Delete script"
-          onConfirm={() => deleteScript(id)}
-          onClose={close}
-        >
-          Its versions go with it. Backtests that were run with it stay.
-        </Confirm>
-      )}
+      <Problems editor={editor.current} />
     </div>
   )
+}
+
+const openScripts = (first: 'mine' | 'examples'): void =>
+  openDialog((close) => <OpenScripts first={first} onClose={close} />)
+
+const addLibrary = (path: string): void => openDialog((close) => <AddLibrary path={path} onClose={close} />)
+
+function openVersions(): void {
+  const { id } = script.value
+  if (id !== null) openDialog((close) => <Versions id={id} onClose={close} />)
 }
 
 type EditorRef = { readonly current: CodeEditor | null }
@@ -220,14 +211,14 @@ function SettingsTools({ narrow, onNarrow }: SettingsToolsProps) {
 }
 
 /** What can be done with the text, and with the script that it is. */
-function menuItems(editor: EditorRef, setDialog: (name: DialogName) => void): MenuItems {
+function menuItems(editor: EditorRef): MenuItems {
   const { id, name, source } = script.value
   const isPublic = visibility.value === 'public'
   return [
     ...subjectItems(editedSubject(), 'editor'),
     '-',
     { text: 'New script', icon: 'plus', run: newScript },
-    { text: 'Examples', icon: 'star', run: () => setDialog('examples') },
+    { text: 'Examples', icon: 'star', run: () => openScripts('examples') },
     { text: 'Format', icon: 'code', hint: keysShown('script:format'), run: () => attempt(formatScript()) },
     {
       text: 'Find and replace',
@@ -242,7 +233,7 @@ function menuItems(editor: EditorRef, setDialog: (name: DialogName) => void): Me
       run: () => editor.current?.toggleComment(),
     },
     '-',
-    { text: 'Versions', icon: 'clock', disabled: id === null, run: () => setDialog('versions') },
+    { text: 'Versions', icon: 'clock', disabled: id === null, run: openVersions },
     {
       text: isPublic ? 'Make private' : 'Publish',
       note: isPublic ? 'Everybody can find it and read its source.' : 'Only you can see it.',
@@ -259,7 +250,9 @@ function menuItems(editor: EditorRef, setDialog: (name: DialogName) => void): Me
       icon: 'trash',
       danger: true,
       disabled: id === null,
-      run: () => setDialog('delete'),
+      run: () => {
+        if (id !== null) askToDelete(name, () => deleteScript(id))
+      },
     },
   ]
 }
@@ -268,10 +261,7 @@ function menuItems(editor: EditorRef, setDialog: (name: DialogName) => void): Me
 const doneText = ({ at, isSame }: NonNullable<(typeof lastDone)['value']>): string =>
   `Ran at ${new Date(at).toLocaleTimeString('en-GB')}${isSame ? ', same result' : ''}`
 
-export function scriptCommands(
-  setDialog: (name: DialogName) => void,
-  editor: { readonly current: CodeEditor | null },
-): readonly Command[] {
+export function scriptCommands(editor: EditorRef): readonly Command[] {
   const section = 'Script'
   return [
     {
@@ -289,19 +279,19 @@ export function scriptCommands(
       run: () => void saveScript(),
     },
     { id: 'script:new', title: 'New script', section, run: newScript },
-    { id: 'script:open', title: 'Open script…', section, run: () => setDialog('mine') },
+    { id: 'script:open', title: 'Open script…', section, run: () => openScripts('mine') },
     {
       id: 'script:examples',
       title: 'Open an example…',
       section,
-      run: () => setDialog('examples'),
+      run: () => openScripts('examples'),
     },
     {
       id: 'script:versions',
       title: 'Versions of the script…',
       section,
       when: () => script.value.id !== null,
-      run: () => setDialog('versions'),
+      run: openVersions,
     },
     {
       id: 'script:format',
@@ -321,13 +311,7 @@ export function scriptCommands(
 }
 
 /** The status line of the script, and below it its problems; a click on one jumps to its place. */
-function Problems({
-  editor,
-  onAddLibrary,
-}: {
-  readonly editor: CodeEditor | null
-  readonly onAddLibrary: (path: string) => void
-}) {
+function Problems({ editor }: { readonly editor: CodeEditor | null }) {
   const [filter, setFilter] = useState<'all' | 'error'>('all')
   const found = problems.value
   const errors = found.filter((one) => (one.severity ?? 'error') === 'error').length
@@ -404,7 +388,7 @@ function Problems({
                 <Button
                   size="small"
                   icon="plus"
-                  onClick={() => onAddLibrary(importedIn(script.value.source, one.line))}
+                  onClick={() => addLibrary(importedIn(script.value.source, one.line))}
                 >
                   Add the library
                 </Button>

@@ -10,6 +10,7 @@ import { loadSession, offline, signInAgain, unreachable, user } from '../session
 import { theme, themeChoice, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
+import { Dialogs } from '../ui/dialogs.tsx'
 import { Button, Skeleton, Toasts, toast, toastError } from '../ui/ui.tsx'
 import { alertAt, bottom, side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
@@ -179,6 +180,7 @@ export function App() {
       <div class={s.connection} role="status">
         {unreachable.value && awayText()}
       </div>
+      <Dialogs />
       {signInAgain.value && <SignInAgain />}
       {alertAt.value && <AlertDialog />}
       {paletteOpen.value && <Palette />}

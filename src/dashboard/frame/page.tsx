@@ -5,6 +5,7 @@ import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { filesDropped } from './dropped-files.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormProblem, useForm } from '../ui/form.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Button, cx, Dialog, Failure, Skeleton, toastError } from '../ui/ui.tsx'
@@ -217,20 +218,43 @@ export function CodeBlock({ text, label }: { readonly text: string; readonly lab
   )
 }
 
-interface ConfirmProps {
-  readonly title: string
-  readonly children: ComponentChildren
-  readonly action: string
-  readonly onConfirm: () => Promise<void>
-  readonly onClose: () => void
+/** Shows a secret for the only time, in a dialog that says what it is for. */
+export function openSecret(title: string, label: string, value: string, text: string): void {
+  openDialog((close) => (
+    <Dialog
+      title={title}
+      onClose={close}
+      footer={
+        <Button variant="primary" onClick={close}>
+          I have kept it
+        </Button>
+      }
+    >
+      <p>{text}</p>
+      <Secret value={value} label={label} />
+    </Dialog>
+  ))
 }
 
-/** Asks for confirmation of what cannot be undone. The button names the action. */
-export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
+interface Confirmed {
+  readonly title: string
+  /** What follows from it. */
+  readonly text: string
+  /** Named on the button. */
+  readonly action: string
+  readonly run: () => Promise<unknown>
+}
+
+/** Asks for confirmation of what cannot be undone. */
+export function askFirst(of: Confirmed): void {
+  openDialog((close) => <Confirm {...of} onClose={close} />)
+}
+
+function Confirm({ title, text, action, run, onClose }: Confirmed & { readonly onClose: () => void }) {
   const { busy, error, submit } = useForm({
     start: {},
     async send() {
-      await onConfirm()
+      await run()
       onClose()
     },
   })
@@ -248,7 +272,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
         </>
       }
     >
-      <p class="muted">{children}</p>
+      <p class="muted">{text}</p>
       <FormProblem error={error} />
     </Dialog>
   )
@@ -339,6 +363,34 @@ export function Check({
       />
       <span>{children}</span>
     </label>
+  )
+}
+
+interface ChecksProps<T extends string> {
+  readonly label: string
+  readonly options: readonly (readonly [value: T, text: ComponentChildren])[]
+  readonly chosen: readonly T[]
+  readonly onChange: (chosen: readonly T[]) => void
+  readonly children?: ComponentChildren
+}
+
+/** Any number of several options, each with a box to tick. */
+export function Checks<T extends string>({ label, options, chosen, onChange, children }: ChecksProps<T>) {
+  const others = (value: T) => chosen.filter((one) => one !== value)
+  return (
+    <fieldset class={cx(s.form, s.checks)}>
+      <legend>{label}</legend>
+      {options.map(([value, text]) => (
+        <Check
+          key={value}
+          checked={chosen.includes(value)}
+          onChange={(on) => onChange(on ? [...others(value), value] : others(value))}
+        >
+          {text}
+        </Check>
+      ))}
+      {children}
+    </fieldset>
   )
 }
 

@@ -141,12 +141,11 @@ async function actsElsewhere(): Promise<readonly Act[]> {
     // Its commands are added when it is loaded, and wait for a replay.
     import('../replay/replay-drawer.tsx'),
   ])
-  const nothing = () => undefined
   return [
     ...chart.COMMANDS,
     ...page.COMMANDS,
     ...drawings.drawingCommands(),
-    ...script.scriptCommands(nothing, { current: null }),
+    ...script.scriptCommands({ current: null }),
   ]
 }
 

@@ -1,7 +1,7 @@
 // The list of ideas beside the chart; those about the symbol on it come first.
 
-import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Button, Empty } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { IdeaCard, IdeaEditor } from './ideas.tsx'
@@ -9,7 +9,6 @@ import s from './ideas.module.css'
 import { pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 
 export function IdeaDrawer() {
-  const [writing, setWriting] = useState(false)
   const list = useLoad(async (signal) => {
     const [everybodys, mine] = await Promise.all(
       (['public', 'mine'] as const).map((feed) =>
@@ -20,11 +19,12 @@ export function IdeaDrawer() {
     return [...all.values()].toSorted((a, b) => b.createdAt - a.createdAt)
   }, [])
   const { symbol } = market.value
+  const write = () => openDialog((close) => <IdeaEditor idea={null} onClose={close} onSaved={list.reload} />)
   return (
     <>
       <div class={p['drawerHead']}>
         <span />
-        <Button size="small" icon="plus" onClick={() => setWriting(true)}>
+        <Button size="small" icon="plus" onClick={write}>
           Write one
         </Button>
       </div>
@@ -51,7 +51,6 @@ export function IdeaDrawer() {
           )
         }}
       </Show>
-      {writing && <IdeaEditor idea={null} onClose={() => setWriting(false)} onSaved={list.reload} />}
     </>
   )
 }

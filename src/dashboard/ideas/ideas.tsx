@@ -7,6 +7,7 @@ import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Menu, type MenuItem, type MenuItems } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
@@ -17,9 +18,9 @@ import type { Idea } from '../../wire/idea.ts'
 import { Markdown } from '../ui/markdown-view.tsx'
 import { plainText } from '../../lib/markdown.ts'
 import {
+  askFirst,
   attempt,
   Check,
-  Confirm,
   Page,
   pageStyles as p,
   Segments,
@@ -51,7 +52,6 @@ export function Ideas({ id }: { readonly id?: string }) {
 
 function Feed() {
   const [feed, setFeed] = useState<'public' | 'mine'>('public')
-  const [writing, setWriting] = useState<Partial<IdeaDraft> | null>(null)
   const list = usePages(
     async (query, signal) => {
       const answer = await call('GET /api/platform/ideas', { query: { ...query, feed }, signal })
@@ -74,7 +74,7 @@ function Feed() {
             ]}
             onChange={setFeed}
           />
-          <Button variant="primary" icon="plus" onClick={() => setWriting({})}>
+          <Button variant="primary" icon="plus" onClick={() => write({})}>
             Write one
           </Button>
         </>
@@ -86,7 +86,7 @@ function Feed() {
           items.length === 0 ? (
             <Empty
               title={feed === 'public' ? 'Nobody has published one yet' : 'You have written none yet'}
-              action={<Button onClick={() => setWriting(EXAMPLE)}>Begin with an example</Button>}
+              action={<Button onClick={() => write(EXAMPLE)}>Begin with an example</Button>}
             >
               Write down what you see, with the chart or a backtest beside it. It may stay yours alone.
             </Empty>
@@ -104,17 +104,19 @@ function Feed() {
           )
         }
       </Show>
-      {writing && (
-        <IdeaEditor
-          idea={null}
-          start={writing}
-          onClose={() => setWriting(null)}
-          onSaved={(saved) => navigate(`/ideas/${saved.id}`)}
-        />
-      )}
     </Page>
   )
 }
+
+const write = (start: Partial<IdeaDraft>): void =>
+  openDialog((close) => (
+    <IdeaEditor
+      idea={null}
+      start={start}
+      onClose={close}
+      onSaved={(saved) => navigate(`/ideas/${saved.id}`)}
+    />
+  ))
 
 export function IdeaCard({ idea }: { readonly idea: Idea }) {
   return (
@@ -156,7 +158,6 @@ async function takeBack({ id }: Idea): Promise<void> {
 }
 
 function Reader({ id }: { readonly id: string }) {
-  const [dialog, setDialog] = useState<DialogName | null>(null)
   const loaded = useLoad(
     async (signal) => (await call('GET /api/platform/ideas/{id}', { path: { id }, signal })).idea,
     [id],
@@ -168,34 +169,13 @@ function Reader({ id }: { readonly id: string }) {
       {...(visiting() ? {} : { back: ['/ideas', 'Ideas'] as const })}
       narrow={!idea?.snapshot}
       about={idea && <Byline idea={idea} />}
-      actions={idea && <Actions idea={idea} onChanged={loaded.reload} onDialog={setDialog} />}
+      actions={idea && <Actions idea={idea} onChanged={loaded.reload} />}
     >
       <Show of={loaded}>
         {(shown) => (
           <>
             <Markdown text={shown.body} />
             {shown.snapshot && <PublishedBacktest key={shown.snapshot.publishedAt} id={shown.id} />}
-            {dialog === 'edit' && (
-              <IdeaEditor
-                idea={shown}
-                onClose={() => setDialog(null)}
-                // A public idea gets a new address when it becomes unlisted.
-                onSaved={(saved) => (saved.id === id ? loaded.reload() : navigate(`/ideas/${saved.id}`))}
-              />
-            )}
-            {dialog === 'delete' && (
-              <Confirm
-                title="Delete this idea?"
-                action="Delete idea"
-                onClose={() => setDialog(null)}
-                onConfirm={async () => {
-                  await call('DELETE /api/platform/ideas/{id}', { path: { id: shown.id } })
-                  navigate('/ideas')
-                }}
-              >
-                Links to it lead nowhere then.
-              </Confirm>
-            )}
           </>
         )}
       </Show>
@@ -203,15 +183,33 @@ function Reader({ id }: { readonly id: string }) {
   )
 }
 
-type DialogName = 'edit' | 'delete'
+const edit = (idea: Idea, onChanged: () => void): void =>
+  openDialog((close) => (
+    <IdeaEditor
+      idea={idea}
+      onClose={close}
+      // A public idea gets a new address when it becomes unlisted.
+      onSaved={(saved) => (saved.id === idea.id ? onChanged() : navigate(`/ideas/${saved.id}`))}
+    />
+  ))
+
+const remove = ({ id }: Idea): void =>
+  askFirst({
+    title: 'Delete this idea?',
+    text: 'Links to it lead nowhere then.',
+    action: 'Delete idea',
+    async run() {
+      await call('DELETE /api/platform/ideas/{id}', { path: { id } })
+      navigate('/ideas')
+    },
+  })
 
 interface ActionsProps {
   readonly idea: Idea
   readonly onChanged: () => void
-  readonly onDialog: (name: DialogName) => void
 }
 
-function Actions({ idea, onChanged, onDialog }: ActionsProps) {
+function Actions({ idea, onChanged }: ActionsProps) {
   const { symbol, exchange, interval, backtestId, mine, snapshot, visibility } = idea
   const ofBacktest: readonly MenuItem[] = [
     {
@@ -228,11 +226,11 @@ function Actions({ idea, onChanged, onDialog }: ActionsProps) {
     },
   ]
   const own: MenuItems = [
-    { text: 'Edit', icon: 'code', run: () => onDialog('edit') },
+    { text: 'Edit', icon: 'code', run: () => edit(idea, onChanged) },
     ...(backtestId ? ofBacktest : []),
     ...(snapshot ? ofSnapshot : []),
     '-',
-    { text: 'Delete', icon: 'trash', danger: true, run: () => onDialog('delete') },
+    { text: 'Delete', icon: 'trash', danger: true, run: () => remove(idea) },
   ]
   return (
     <>

@@ -1,8 +1,7 @@
 // The page of one run: its head with what can be done to it, and how far it is while it is under way.
 
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import { attempt, Confirm, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
+import { askFirst, attempt, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
 import { deleteRuns, isGoing, KINDS, stopRun, type Run, type RunKind } from '../research/runs.ts'
 import { navigate } from '../router.ts'
 import { Button, Failure, Progress } from '../ui/ui.tsx'
@@ -38,11 +37,17 @@ export function JobPage<Answer>({
   children,
 }: JobPageProps<Answer>) {
   const { text, goesToo } = KINDS[kind]
-  const [removing, setRemoving] = useState(false)
   const { data } = loaded
   const list = `/research?kind=${kind}`
   const waits = data !== null && isGoing(jobOf(data))
   useReloadWhile(waits, loaded, lookMs)
+  const remove = () =>
+    askFirst({
+      title: `Delete this ${text.toLowerCase()}?`,
+      text: goesToo,
+      action: 'Delete',
+      run: () => deleteRuns([{ kind, id }]).then(() => navigate(list)),
+    })
   return (
     <Page
       title={data === null ? text : jobOf(data).name}
@@ -55,7 +60,7 @@ export function JobPage<Answer>({
               <Button onClick={() => attempt(stopRun({ kind, id }).then(loaded.reload))}>Stop</Button>
             )}
             {actions?.(data, waits)}
-            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+            <Button variant="danger" icon="trash" onClick={remove}>
               Delete
             </Button>
           </>
@@ -63,19 +68,6 @@ export function JobPage<Answer>({
       }
     >
       <Show of={loaded}>{children}</Show>
-      {removing && (
-        <Confirm
-          title={`Delete this ${text.toLowerCase()}?`}
-          action="Delete"
-          onClose={() => setRemoving(false)}
-          onConfirm={async () => {
-            await deleteRuns([{ kind, id }])
-            navigate(list)
-          }}
-        >
-          {goesToo}
-        </Confirm>
-      )}
     </Page>
   )
 }

@@ -1,8 +1,9 @@
 // The menu of layouts in the top bar, with the dialog that asks for a name.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
 import { call } from '../api-client.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { focusChart } from '../chart/on-screen.ts'
 import { ago } from '../format.ts'
@@ -35,27 +36,22 @@ export function LayoutMenu({
   readonly wide: string | undefined
   readonly narrow: string | undefined
 }) {
-  const [asking, setAsking] = useState<Asking | null>(null)
   useEffect(saveAsOneGoes, [])
   const { name } = openLayout.value
   return (
     <>
-      <Menu
-        bar
-        label={name === '' ? 'Layout: none' : `Layout: ${name}`}
-        items={() => layoutItems(setAsking)}
-        class={narrow}
-      >
+      <Menu bar label={name === '' ? 'Layout: none' : `Layout: ${name}`} items={layoutItems} class={narrow}>
         <Icon name="grip" />
         <span class={wide}>{name || 'Layout'}</span>
       </Menu>
-      {asking && <NameDialog asking={asking} onClose={() => setAsking(null)} />}
       {changedElsewhere.value && <ChangedElsewhere layout={changedElsewhere.value} />}
     </>
   )
 }
 
-async function layoutItems(ask: (asking: Asking) => void): Promise<readonly MenuItem[]> {
+const ask = (asking: Asking): void => openDialog((close) => <NameDialog asking={asking} onClose={close} />)
+
+async function layoutItems(): Promise<readonly MenuItem[]> {
   const { layouts } = await call('GET /api/platform/layouts')
   const open = openLayout.peek()
   return [

@@ -1,10 +1,10 @@
 // One watchlist as a group of markets: its rows, and a menu to rename, export and delete it.
 
-import { useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { ago, count } from '../format.ts'
-import { Confirm } from '../frame/page.tsx'
+import { askFirst } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Empty, Field } from '../ui/ui.tsx'
@@ -23,8 +23,6 @@ interface ListProps {
 }
 
 export function ListOfSymbols({ list, isNew }: ListProps) {
-  const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
-  const close = () => setOpen(null)
   return (
     <>
       <div class={s.head}>
@@ -35,10 +33,10 @@ export function ListOfSymbols({ list, isNew }: ListProps) {
         <Menu
           label="More for this list"
           items={[
-            { text: 'Rename', icon: 'code', run: () => setOpen('rename') },
-            { text: 'Export as CSV', icon: 'download', run: () => download(list) },
+            { text: 'Rename', icon: 'code', run: () => rename(list) },
+            { text: 'Export as CSV', icon: 'download', run: () => download(list.id) },
             '-',
-            { text: 'Delete', icon: 'trash', danger: true, run: () => setOpen('delete') },
+            { text: 'Delete', icon: 'trash', danger: true, run: () => remove(list) },
           ]}
         />
       </div>
@@ -48,42 +46,34 @@ export function ListOfSymbols({ list, isNew }: ListProps) {
         <WatchlistRows list={list} wide />
       )}
       <AddSymbol list={list} isNext={isNew} />
-      {open === 'rename' && (
-        <NameDialog
-          title="Rename"
-          name={list.name}
-          onClose={close}
-          onName={(name) => changeList(list.id, { name })}
-        />
-      )}
-      {open === 'delete' && (
-        <Confirm
-          title={`Delete “${list.name}”?`}
-          action="Delete list"
-          onClose={close}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/watchlists/{id}', { path: { id: list.id } })
-            forget(list.id)
-            navigate('/markets')
-          }}
-        >
-          {list.items.length === 0
-            ? 'It is empty.'
-            : list.items.length === 1
-              ? 'Its symbol is forgotten; the bars stay.'
-              : `Its ${count(list.items.length)} symbols are forgotten; their bars stay.`}
-        </Confirm>
-      )}
     </>
   )
 }
 
-function download({ id, name }: Watchlist): void {
-  const link = document.createElement('a')
-  link.href = apiUrl(`/api/platform/watchlists/${id}/export`).href
-  link.download = `${name}.csv`
-  link.click()
-}
+const download = (id: string): void => location.assign(apiUrl(`/api/platform/watchlists/${id}/export`))
+
+const rename = ({ id, name }: Watchlist): void =>
+  openNaming('Rename', name, (to) => changeList(id, { name: to }))
+
+const remove = ({ id, name, items: { length } }: Watchlist): void =>
+  askFirst({
+    title: `Delete “${name}”?`,
+    text:
+      length === 0
+        ? 'It is empty.'
+        : length === 1
+          ? 'Its symbol is forgotten; the bars stay.'
+          : `Its ${count(length)} symbols are forgotten; their bars stay.`,
+    action: 'Delete list',
+    async run() {
+      await call('DELETE /api/platform/watchlists/{id}', { path: { id } })
+      forget(id)
+      navigate('/markets')
+    },
+  })
+
+export const openNaming = (title: string, name: string, onName: NameDialogProps['onName']): void =>
+  openDialog((close) => <NameDialog title={title} name={name} onName={onName} onClose={close} />)
 
 interface NameDialogProps {
   readonly title: string
@@ -92,7 +82,7 @@ interface NameDialogProps {
   readonly onClose: () => void
 }
 
-export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
+function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
   const form = useForm({
     wire: NAME_FIELDS,
     start: { name },

@@ -4,10 +4,11 @@ import { useEffect, useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import { Page } from '../frame/page.tsx'
 import { href, navigate } from '../router.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Button, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { chosen, choose, importList, listsProblem, loadWatchlists, watchlists } from '../watchlists/lists.ts'
 import { ImportWatchlist } from '../watchlists/watchlist-import.tsx'
-import { ListOfSymbols, NameDialog } from './list-of-symbols.tsx'
+import { ListOfSymbols, openNaming } from './list-of-symbols.tsx'
 import s from './markets.module.css'
 import { SeriesTable } from './series-table.tsx'
 import { Sources } from './sources.tsx'
@@ -15,10 +16,12 @@ import { Sources } from './sources.tsx'
 const SOURCES = 'sources'
 
 export function Markets({ group }: { readonly group?: string }) {
-  const [open, setOpen] = useState<'import' | 'new' | null>(null)
   const [made, setMade] = useState('')
   useEffect(() => void loadWatchlists(), [])
-  const close = () => setOpen(null)
+  const make = async (name: string) => {
+    setMade((await importList(name, [])).list.id)
+    go()
+  }
   const go = () => navigate(`/markets/${chosen.peek()?.id ?? ''}`)
   return (
     <Page
@@ -29,8 +32,10 @@ export function Markets({ group }: { readonly group?: string }) {
           <Button icon="upload" onClick={() => navigate(`/markets/${SOURCES}`)}>
             Bring bars
           </Button>
-          <Button onClick={() => setOpen('import')}>Import a list</Button>
-          <Button variant="primary" icon="plus" onClick={() => setOpen('new')}>
+          <Button onClick={() => openDialog((close) => <ImportWatchlist onClose={close} onImported={go} />)}>
+            Import a list
+          </Button>
+          <Button variant="primary" icon="plus" onClick={() => openNaming('New list', '', make)}>
             New list
           </Button>
         </>
@@ -56,22 +61,10 @@ export function Markets({ group }: { readonly group?: string }) {
           ) : group === SOURCES ? (
             <Sources />
           ) : (
-            <List id={group} isNew={made === group && open === null} />
+            <List id={group} isNew={made === group} />
           )}
         </div>
       </div>
-      {open === 'import' && <ImportWatchlist onClose={close} onImported={go} />}
-      {open === 'new' && (
-        <NameDialog
-          title="New list"
-          name=""
-          onClose={close}
-          onName={async (name) => {
-            setMade((await importList(name, [])).list.id)
-            go()
-          }}
-        />
-      )}
     </Page>
   )
 }

@@ -1,10 +1,10 @@
 // The providers of bars that need a key: which have one, and the dialog that gives it. A key is never shown again.
 
-import { useState } from 'preact/hooks'
 import type { Provider } from '../../wire/provider.ts'
 import { call } from '../api-client.ts'
 import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { DataTable, type Column } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Field, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -15,7 +15,8 @@ const PROVIDER_FIELDS = rowFields('GET /api/platform/providers', 'providers')
 
 export function ProviderKeys() {
   const providers = useLoad((signal) => call('GET /api/platform/providers', { signal }), [])
-  const [giving, setGiving] = useState<Provider | null>(null)
+  const give = (provider: Provider) =>
+    openDialog((close) => <GiveKey provider={provider} onClose={close} onGiven={providers.reload} />)
   const remove = ({ name }: Provider) =>
     attempt(
       call('DELETE /api/platform/providers/{name}/key', { path: { name } }).then(() => {
@@ -38,11 +39,8 @@ export function ProviderKeys() {
         rows={keyed}
         wire={PROVIDER_FIELDS}
         keyOf={({ name }) => name}
-        columns={columnsOf(user.value?.role !== 'member', setGiving, remove)}
+        columns={columnsOf(user.value?.role !== 'member', give, remove)}
       />
-      {giving && (
-        <GiveKey provider={giving} onClose={() => setGiving(null)} onGiven={() => providers.reload()} />
-      )}
     </section>
   )
 }

@@ -1,17 +1,18 @@
 // The symbols that have bars, with their series: how far they reach, how fresh they are, what is missing, what brings the next.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { isSameMarket, type Market } from '../charts.ts'
 import { apiUrl, call } from '../api-client.ts'
-import { ago, count, intervalText, marketText, time } from '../format.ts'
-import { attempt, Confirm, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { ago, count, counted, intervalText, marketText, time } from '../format.ts'
+import { askFirst, attempt, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -30,12 +31,6 @@ interface Row extends Market {
   readonly feed: Feed | undefined
   /** Whether some provider has its exchange. */
   readonly isProvided: boolean
-}
-
-interface Acts {
-  readonly onChanged: () => void
-  readonly onFacts: (facts: SymbolFacts) => void
-  readonly onDelete: (row: Row) => void
 }
 
 /** Each series with what follows it, and behind them what is followed and has no bars yet. */
@@ -74,8 +69,6 @@ export function SeriesTable() {
     loaded.reload()
   }
   useEffect(() => onLive('bars', reload, reload), [])
-  const [editing, setEditing] = useState<SymbolFacts | null>(null)
-  const [deleting, setDeleting] = useState<Row | null>(null)
   return (
     <>
       <Show of={loaded}>
@@ -93,18 +86,16 @@ export function SeriesTable() {
                 Drop a file anywhere, or fetch some from a provider.
               </Empty>
             }
-            columns={columnsOf({ onChanged: reload, onFacts: setEditing, onDelete: setDeleting })}
+            columns={columnsOf(reload)}
           />
         )}
       </Show>
       <p class="muted">An interval that is missing here is built from a finer one.</p>
-      {deleting && <DeleteBars row={deleting} onClose={() => setDeleting(null)} onDeleted={reload} />}
-      {editing && <SymbolEditor facts={editing} onClose={() => setEditing(null)} onSaved={reload} />}
     </>
   )
 }
 
-const columnsOf = (acts: Acts): readonly Column<Row>[] => [
+const columnsOf = (onChanged: () => void): readonly Column<Row>[] => [
   {
     of: 'symbol',
     head: 'Symbol',
@@ -148,7 +139,13 @@ const columnsOf = (acts: Acts): readonly Column<Row>[] => [
     cell: (row) => count(missingIn(row)),
   },
   { of: 'fresh', head: 'Kept fresh', tone: () => s.fresh, cell: ({ feed }) => <Freshness feed={feed} /> },
-  { of: 'more', head: 'More', bare: true, look: 'end', cell: (row) => <SeriesMenu row={row} acts={acts} /> },
+  {
+    of: 'more',
+    head: 'More',
+    bare: true,
+    look: 'end',
+    cell: (row) => <SeriesMenu row={row} onChanged={onChanged} />,
+  },
 ]
 
 /** How many bars there would be besides those there are; null where nobody knows when the market is open. */
@@ -181,10 +178,10 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
   )
 }
 
-function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
+function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged: () => void }) {
   const { exchange, symbol, interval, facts, feed, isProvided } = row
   const series = { exchange, symbol, interval }
-  const changed = (work: Promise<unknown>) => attempt(work.then(acts.onChanged))
+  const changed = (work: Promise<unknown>) => attempt(work.then(onChanged))
   const stop: MenuItem = {
     text: 'Stop following',
     icon: 'pause',
@@ -202,8 +199,13 @@ function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
           icon: 'download' as const,
           run: () => location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
         })),
-        { text: 'Facts of the symbol', icon: 'tune', run: () => acts.onFacts(facts) },
-        { text: 'Delete the bars', icon: 'trash', danger: true, run: () => acts.onDelete(row) },
+        {
+          text: 'Facts of the symbol',
+          icon: 'tune',
+          run: () =>
+            openDialog((close) => <SymbolEditor facts={facts} onClose={close} onSaved={onChanged} />),
+        },
+        { text: 'Delete the bars', icon: 'trash', danger: true, run: () => removeBars(row, onChanged) },
       ]
     : []
   return (
@@ -219,26 +221,12 @@ function SeriesMenu({ row, acts }: { readonly row: Row; readonly acts: Acts }) {
   )
 }
 
-interface DeleteProps {
-  readonly row: Row
-  readonly onClose: () => void
-  readonly onDeleted: () => void
-}
-
-function DeleteBars({ row, onClose, onDeleted }: DeleteProps) {
-  const { exchange, symbol, interval, count: bars } = row
+function removeBars({ exchange, symbol, interval, count: bars }: Row, onChanged: () => void): void {
   const series = { exchange, symbol, interval }
-  return (
-    <Confirm
-      title={`Delete ${marketText(series)}?`}
-      action="Delete the bars"
-      onConfirm={async () => {
-        await call('DELETE /api/platform/bars', { query: series })
-        onDeleted()
-      }}
-      onClose={onClose}
-    >
-      {count(bars)} bars go. Stored backtests stay, but cannot be run again on them.
-    </Confirm>
-  )
+  askFirst({
+    title: `Delete ${marketText(series)}?`,
+    text: `${counted(bars, 'bar')} ${bars === 1 ? 'goes' : 'go'}. Stored backtests stay, but cannot be run again on them.`,
+    action: 'Delete the bars',
+    run: () => call('DELETE /api/platform/bars', { query: series }).then(onChanged),
+  })
 }

@@ -1,6 +1,6 @@
 // The code of a script: what it does, what it has of inputs, its source, and its earlier versions with what changed since.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { aboutScript } from '../editor/about-script.ts'
 import { mountCodeReader } from '../editor/code-editor.ts'
@@ -12,6 +12,7 @@ import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Button } from '../ui/ui.tsx'
 import { RunButton } from './run-button.tsx'
 import s from './research.module.css'
@@ -89,7 +90,6 @@ function boundsText({ minval, maxval, options }: ScriptInput): string {
 
 function Source({ subject: { id, source, stored } }: { readonly subject: Subject }) {
   const host = useRef<HTMLDivElement>(null)
-  const [versions, setVersions] = useState(false)
   useEffect(() => (host.current ? mountCodeReader(host.current, source.trimEnd()) : undefined), [source])
   return (
     <section class={p['section']}>
@@ -101,7 +101,11 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
             <Button
               size="small"
               icon="clock"
-              onClick={() => attempt(openScript(id).then(() => setVersions(true)))}
+              onClick={() =>
+                attempt(
+                  openScript(id).then(() => openDialog((close) => <Versions id={id} onClose={close} />)),
+                )
+              }
             >
               Versions
             </Button>
@@ -112,7 +116,6 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
         </span>
       </div>
       <div ref={host} class={s.source} data-editor="pine" />
-      {versions && <Versions id={id} onClose={() => setVersions(false)} />}
     </section>
   )
 }

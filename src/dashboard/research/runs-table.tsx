@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { RUNS_MAX } from '../backtests/compare-model.ts'
 import {
-  Confirm,
+  askFirst,
   pageStyles as p,
   Segments,
   Show,
@@ -95,7 +95,6 @@ export function Runs({ names, empty }: RunsProps) {
   const [words, setWords] = useState('')
   const [days, setDays] = useState<keyof typeof SINCE>('all')
   const [picked, setPicked] = useState<readonly string[]>([])
-  const [deleting, setDeleting] = useState<readonly Run[] | null>(null)
   const kind = wantedKind()
   const isNewest = order.by === NEWEST_FIRST.by && order.down
   const limit = isNewest && words.trim() === '' && days === 'all' && !whole && !names ? PAGE : ALL
@@ -107,7 +106,21 @@ export function Runs({ names, empty }: RunsProps) {
   const chosen = picked.flatMap((id) => all.find((run) => run.id === id) ?? [])
   const pick = (ids: readonly string[], on: boolean) =>
     setPicked((before) => [...before.filter((one) => !ids.includes(one)), ...(on ? ids : [])])
-  const columns = runColumns(kind, { onChanged: list.reload, onDelete: (run) => setDeleting([run]) })
+  const remove = (runs: readonly Run[]) =>
+    askFirst({
+      title: `Delete ${runs.length === 1 ? `this ${KINDS[runs[0]!.kind].text.toLowerCase()}` : `${runs.length} runs`}?`,
+      text: deletionText(runs),
+      action: 'Delete',
+      async run() {
+        await deleteRuns(runs)
+        pick(
+          runs.map(({ id }) => id),
+          false,
+        )
+        list.reload()
+      },
+    })
+  const columns = runColumns(kind, { onChanged: list.reload, onDelete: (run) => remove([run]) })
   const since = Date.now() - SINCE[days] * DAY_MS
   const rows = all.filter((run) => run.createdAt >= since && isFound(run, words))
   return (
@@ -117,7 +130,7 @@ export function Runs({ names, empty }: RunsProps) {
         <Find words={words} onInput={setWords} />
         <Select label="Made" hideLabel value={days} options={PERIODS} onChange={setDays} />
         <div class={cx(p['actions'], p['chosen'])}>
-          <Chosen runs={chosen} onDelete={() => setDeleting(chosen)} />
+          <Chosen runs={chosen} onDelete={() => remove(chosen)} />
         </div>
       </div>
       <Show of={list}>
@@ -163,16 +176,6 @@ export function Runs({ names, empty }: RunsProps) {
           )
         }
       </Show>
-      {deleting && (
-        <DeleteRuns
-          runs={deleting}
-          onClose={() => setDeleting(null)}
-          onDeleted={(ids) => {
-            pick(ids, false)
-            list.reload()
-          }}
-        />
-      )}
     </>
   )
 }
@@ -187,29 +190,6 @@ function Find({ words, onInput }: { readonly words: string; readonly onInput: (w
       value={words}
       onInput={(event) => onInput(event.currentTarget.value)}
     />
-  )
-}
-
-interface DeleteProps {
-  readonly runs: readonly Run[]
-  readonly onClose: () => void
-  readonly onDeleted: (ids: readonly string[]) => void
-}
-
-function DeleteRuns({ runs, onClose, onDeleted }: DeleteProps) {
-  const one = runs.length === 1 ? KINDS[runs[0]!.kind].text.toLowerCase() : null
-  return (
-    <Confirm
-      title={one ? `Delete this ${one}?` : `Delete ${runs.length} runs?`}
-      action="Delete"
-      onClose={onClose}
-      onConfirm={async () => {
-        await deleteRuns(runs)
-        onDeleted(runs.map(({ id }) => id))
-      }}
-    >
-      {deletionText(runs)}
-    </Confirm>
   )
 }
 

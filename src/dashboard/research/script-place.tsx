@@ -1,13 +1,12 @@
 // One script: its code and versions, its runs, and forms to optimise it, scan with it, follow it, be told by it, publish it.
 
 import type { ComponentType } from 'preact'
-import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { download } from '../chart/picture.ts'
 import { openCopy, openScript, publishOrNot } from '../editor/documents.ts'
 import { ago } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { attempt, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { favourites, star } from '../studies/catalogue.ts'
@@ -18,7 +17,7 @@ import { bottom } from '../workspace.ts'
 import { CodeTab } from './code-tab.tsx'
 import s from './research.module.css'
 import { Runs } from './runs-table.tsx'
-import { subjectItems } from './subject-menu.ts'
+import { askToDelete, subjectItems } from './subject-menu.ts'
 import { EDITOR, loadSubject, namesOf, starId, type Subject, type TabProps } from './subject.ts'
 
 const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
@@ -113,8 +112,13 @@ async function clone({ name, source }: Subject): Promise<void> {
   navigate('/')
 }
 
+const remove = ({ id, name }: Subject): void =>
+  askToDelete(name, async () => {
+    await call('DELETE /api/platform/scripts/{id}', { path: { id } })
+    navigate('/research')
+  })
+
 function Actions({ subject, onChanged }: TabProps) {
-  const [deleting, setDeleting] = useState(false)
   const { id, name, stored } = subject
   const starred = favourites.value.includes(starId(id))
   return (
@@ -151,24 +155,11 @@ function Actions({ subject, onChanged }: TabProps) {
                   icon: 'user',
                   run: () => attempt(publishOrNot(stored).then(onChanged)),
                 },
-                { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(true) },
+                { text: 'Delete', icon: 'trash', danger: true, run: () => remove(subject) },
               ] as const)
             : []),
         ]}
       />
-      {deleting && (
-        <Confirm
-          title={`Delete “${name}”?`}
-          action="Delete script"
-          onClose={() => setDeleting(false)}
-          onConfirm={async () => {
-            await call('DELETE /api/platform/scripts/{id}', { path: { id } })
-            navigate('/research')
-          }}
-        >
-          Its versions go with it. Backtests that were run with it stay.
-        </Confirm>
-      )}
     </>
   )
 }

@@ -2,7 +2,7 @@
 
 import { call } from '../api-client.ts'
 import { openCopy, openScript } from '../editor/documents.ts'
-import { attempt } from '../frame/page.tsx'
+import { askFirst, attempt } from '../frame/page.tsx'
 import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
 import { runBars, runScript } from '../run-script.ts'
@@ -17,6 +17,14 @@ interface SubjectItem {
   readonly icon: IconName
   readonly run: () => void
 }
+
+export const askToDelete = (name: string, run: () => Promise<void>): void =>
+  askFirst({
+    title: `Delete “${name}”?`,
+    text: 'Its versions go with it. Backtests that were run with it stay.',
+    action: 'Delete script',
+    run,
+  })
 
 /** The place of a script, or one of its tabs, with the inputs that it has here. */
 export function goTo(subject: Subject, tab: string): void {

@@ -1,18 +1,17 @@
 // Libraries that scripts on this server import and that are missing here; shown to the owner and admins.
 
-import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { AddLibrary } from '../editor/add-library.tsx'
 import { pageStyles as p, useLoad } from '../frame/page.tsx'
 import { user } from '../session.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Button } from '../ui/ui.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const FIELDS = rowFields('GET /api/platform/scripts/libraries/wanted', 'libraries')
 
 export function WantedLibraries() {
-  const [adding, setAdding] = useState<string | null>(null)
   const isRunning = user.value?.role === 'owner' || user.value?.role === 'admin'
   const wanted = useLoad(
     async (signal) =>
@@ -20,6 +19,16 @@ export function WantedLibraries() {
     [isRunning],
   )
   const libraries = wanted.data ?? []
+  const add = (path: string) =>
+    openDialog((close) => (
+      <AddLibrary
+        path={path}
+        onClose={() => {
+          close()
+          wanted.reload()
+        }}
+      />
+    ))
   if (libraries.length === 0) return null
   return (
     <section class={p['section']}>
@@ -43,22 +52,13 @@ export function WantedLibraries() {
             bare: true,
             look: 'end',
             cell: ({ path }) => (
-              <Button size="small" onClick={() => setAdding(path)}>
+              <Button size="small" onClick={() => add(path)}>
                 Add
               </Button>
             ),
           },
         ]}
       />
-      {adding !== null && (
-        <AddLibrary
-          path={adding}
-          onClose={() => {
-            setAdding(null)
-            wanted.reload()
-          }}
-        />
-      )}
     </section>
   )
 }

@@ -9,6 +9,7 @@ import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Select } from '../ui/ui.tsx'
 import { bottom, inputs, script } from '../workspace.ts'
@@ -28,7 +29,6 @@ const PAGE = 1000
 export function SweepPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
   const sweep = useLoad((signal) => call('GET /api/platform/sweeps/{id}', { path, signal }), [id])
-  const [sharing, setSharing] = useState(false)
   const trials = useTrials(id, sweep.data?.sweep.tried ?? 0)
   const resume = async () => {
     await call('POST /api/platform/sweeps/{id}/resume', { path })
@@ -43,7 +43,7 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
         jobOf={({ sweep: one }) => one}
         about={({ sweep: one }) => aboutOf(one)}
         lookMs={LOOK_MS}
-        actions={({ sweep: { state }, verdict }) => (
+        actions={({ sweep: one, sweep: { state }, verdict }) => (
           <>
             {(state === 'cancelled' || state === 'failed') && (
               <Button icon="play" onClick={() => attempt(resume())}>
@@ -51,7 +51,14 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
               </Button>
             )}
             {verdict && state === 'done' && (
-              <Button icon="bulb" onClick={() => setSharing(true)}>
+              <Button
+                icon="bulb"
+                onClick={() =>
+                  openDialog((close) => (
+                    <ShareSweep sweep={one} verdict={verdict} trials={trials} onClose={close} />
+                  ))
+                }
+              >
                 Share
               </Button>
             )}
@@ -66,14 +73,6 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
       >
         {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}
       </JobPage>
-      {sharing && sweep.data?.verdict && (
-        <ShareSweep
-          sweep={sweep.data.sweep}
-          verdict={sweep.data.verdict}
-          trials={trials}
-          onClose={() => setSharing(false)}
-        />
-      )}
     </>
   )
 }

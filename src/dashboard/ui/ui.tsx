@@ -323,7 +323,9 @@ export function Dialog({ title, onClose, children, footer, width }: DialogProps)
     element?.addEventListener('keydown', onKey)
     return () => {
       element?.removeEventListener('keydown', onKey)
-      before?.focus()
+      // Not from something that was focused meanwhile, by what closed the dialog.
+      const now = document.activeElement
+      if (now === document.body || element?.contains(now)) before?.focus()
     }
   }, [])
   return (

@@ -1,8 +1,9 @@
 // The watchlist beside the chart; a click on a symbol shows it.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { navigate } from '../router.ts'
 import { Menu } from '../ui/menu.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Button, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { AddSymbol } from './add-symbol.tsx'
 import { choose, chosen, importList, listsProblem, loadWatchlists, watchlists } from './lists.ts'
@@ -13,7 +14,6 @@ import { WatchlistRows } from './watchlist-table.tsx'
 import s from './watchlists.module.css'
 
 export function WatchlistDrawer() {
-  const [importing, setImporting] = useState(false)
   useEffect(() => void loadWatchlists(), [])
   const lists = watchlists.value
   const list = chosen.value
@@ -47,7 +47,7 @@ export function WatchlistDrawer() {
               size="small"
               items={[
                 { text: 'New list', icon: 'plus', run: () => attempt(importList('New list', [])) },
-                { text: 'Import a file', icon: 'upload', run: () => setImporting(true) },
+                { text: 'Import a file', icon: 'upload', run: importFile },
                 { text: 'All watchlists', icon: 'list', run: () => navigate('/markets') },
               ]}
             />
@@ -56,15 +56,16 @@ export function WatchlistDrawer() {
           <AddSymbol list={list} />
         </>
       ) : (
-        <NoLists onImport={() => setImporting(true)} />
+        <NoLists />
       )}
-      {importing && <ImportWatchlist onClose={() => setImporting(false)} />}
     </>
   )
 }
 
+const importFile = (): void => openDialog((close) => <ImportWatchlist onClose={close} />)
+
 /** Creates a first list of all symbols with bars. */
-export function NoLists({ onImport }: { readonly onImport: () => void }) {
+function NoLists() {
   const start = async () => {
     const known = await allSymbols()
     await importList(
@@ -80,7 +81,7 @@ export function NoLists({ onImport }: { readonly onImport: () => void }) {
           <Button variant="primary" onClick={() => attempt(start())}>
             List what has bars
           </Button>
-          <Button onClick={onImport}>Import a file</Button>
+          <Button onClick={importFile}>Import a file</Button>
         </div>
       }
     >

@@ -9,6 +9,7 @@ import { count, percent, price, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { Icon } from '../ui/icon.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Spark } from '../ui/spark.tsx'
@@ -31,7 +32,6 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   /** The row whose button gets the focus back: a row loses it when it is moved. */
   const focused = useRef('')
   const [said, setSaid] = useState('')
-  const [noting, setNoting] = useState<WatchlistItem | null>(null)
   const [shown, setShown] = useState(ROWS)
   const { order, dragged, grab } = useDrag(rows, list.items, (items) => save(items))
   useEffect(() => {
@@ -88,7 +88,7 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
             wide={wide}
             onGrab={(event) => grab(item, event)}
             onMove={(by) => move(item, by)}
-            onNote={() => setNoting(item)}
+            onNote={() => openDialog((close) => <NoteDialog list={list} item={item} onClose={close} />)}
             onRemove={() => remove(i)}
           />
         ))}
@@ -99,7 +99,6 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
       <span class="visually-hidden" role="status">
         {said}
       </span>
-      {noting && <NoteDialog list={list} item={noting} onClose={() => setNoting(null)} />}
     </>
   )
 }

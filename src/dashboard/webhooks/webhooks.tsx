@@ -4,19 +4,21 @@ import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
+import { Badge, Button, Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { Deliveries } from './deliveries.tsx'
 import {
+  askFirst,
   attempt,
-  Check,
+  Checks,
   CodeBlock,
-  Confirm,
   Page,
   Panel,
+  openSecret,
   pageStyles as p,
   Secret,
   Segments,
@@ -34,6 +36,15 @@ const EVENTS = [
   ['order.filled', 'An order of a forward run fills'],
   ['order.cancelled', 'A forward run withdraws an order'],
 ] as const
+const EVENT_CHECKS = EVENTS.map(
+  ([event, text]) =>
+    [
+      event,
+      <>
+        {text} <code class="muted">{event}</code>
+      </>,
+    ] as const,
+)
 const REASONS = {
   owner: 'You disabled it.',
   gone: 'It answered 410 Gone, so it was disabled.',
@@ -42,28 +53,21 @@ const REASONS = {
 } as const
 
 export function Webhooks() {
-  const [making, setMaking] = useState(false)
   const list = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
+  const add = (
+    <Button variant="primary" icon="plus" onClick={() => editWebhook(null, list.reload)}>
+      Register a webhook
+    </Button>
+  )
   return (
     <Panel
       about="A signed POST to your address when a backtest is ready or an alert fires. Failed ones are tried again for three days."
-      actions={
-        <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
-          Register a webhook
-        </Button>
-      }
+      actions={add}
     >
       <Show of={list}>
         {(webhooks) =>
           webhooks.length === 0 ? (
-            <Empty
-              title="No webhooks yet"
-              action={
-                <Button variant="primary" onClick={() => setMaking(true)}>
-                  Register a webhook
-                </Button>
-              }
-            >
+            <Empty title="No webhooks yet" action={add}>
               Connect a bot, a chat or a notebook: it is told the moment a result is there.
             </Empty>
           ) : (
@@ -99,7 +103,6 @@ export function Webhooks() {
         }
       </Show>
       <Verify />
-      {making && <WebhookForm webhook={null} onClose={() => setMaking(false)} onSaved={list.reload} />}
     </Panel>
   )
 }
@@ -112,7 +115,6 @@ function StateBadge({ webhook }: { readonly webhook: Webhook }) {
 }
 
 export function WebhookPage({ id = '' }: { readonly id?: string }) {
-  const [dialog, setDialog] = useState<DialogName | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const [sent, setSent] = useState(0)
   const path = { id }
@@ -134,7 +136,9 @@ export function WebhookPage({ id = '' }: { readonly id?: string }) {
       title={webhook?.name ?? 'Webhook'}
       about={webhook?.url}
       back={['/alerts/webhooks', 'Webhooks']}
-      actions={webhook && <Actions webhook={webhook} act={act} onDialog={setDialog} />}
+      actions={
+        webhook && <Actions webhook={webhook} act={act} onChanged={loaded.reload} onSecret={setSecret} />
+      }
     >
       <Show of={loaded}>
         {(one) => (
@@ -153,13 +157,6 @@ export function WebhookPage({ id = '' }: { readonly id?: string }) {
               <p>The last thirty days.</p>
               <Deliveries webhookId={id} changed={sent} />
             </section>
-            <Dialogs
-              webhook={one}
-              dialog={dialog}
-              onClose={() => setDialog(null)}
-              onChanged={loaded.reload}
-              onSecret={setSecret}
-            />
           </>
         )}
       </Show>
@@ -167,17 +164,18 @@ export function WebhookPage({ id = '' }: { readonly id?: string }) {
   )
 }
 
-type DialogName = 'edit' | 'delete' | 'rotate'
 /** Does something, says so, and shows what became of it. */
 type Act = (work: Promise<unknown>, text: string) => void
 
 interface ActionsProps {
   readonly webhook: Webhook
   readonly act: Act
-  readonly onDialog: (name: DialogName) => void
+  readonly onChanged: () => void
+  readonly onSecret: (secret: string) => void
 }
 
-function Actions({ webhook: { id, status }, act, onDialog }: ActionsProps) {
+function Actions({ webhook, act, onChanged, onSecret }: ActionsProps) {
+  const { id, name, status } = webhook
   const path = { id }
   const isActive = status === 'active'
   const turn = () =>
@@ -185,6 +183,26 @@ function Actions({ webhook: { id, status }, act, onDialog }: ActionsProps) {
       call('PATCH /api/platform/webhooks/{id}', { path, body: { status: isActive ? 'disabled' : 'active' } }),
       isActive ? 'Disabled' : 'Enabled',
     )
+  const rotate = () =>
+    askFirst({
+      title: 'Make a new secret?',
+      text: 'The old one stays valid until you confirm that your receiver knows the new one.',
+      action: 'Make a new secret',
+      async run() {
+        onSecret((await call('POST /api/platform/webhooks/{id}/rotate', { path })).secret)
+        onChanged()
+      },
+    })
+  const remove = () =>
+    askFirst({
+      title: `Delete “${name}”?`,
+      text: 'What is still waiting for it is not sent any more.',
+      action: 'Delete webhook',
+      async run() {
+        await call('DELETE /api/platform/webhooks/{id}', { path })
+        navigate('/alerts/webhooks')
+      },
+    })
   return (
     <>
       <Button
@@ -197,11 +215,11 @@ function Actions({ webhook: { id, status }, act, onDialog }: ActionsProps) {
       <Menu
         label="More for this webhook"
         items={[
-          { text: 'Change', icon: 'tune', run: () => onDialog('edit') },
+          { text: 'Change', icon: 'tune', run: () => editWebhook(webhook, onChanged) },
           { text: isActive ? 'Disable' : 'Enable', icon: isActive ? 'pause' : 'play', run: turn },
-          { text: 'New secret', icon: 'replay', run: () => onDialog('rotate') },
+          { text: 'New secret', icon: 'replay', run: rotate },
           '-',
-          { text: 'Delete', icon: 'trash', danger: true, run: () => onDialog('delete') },
+          { text: 'Delete', icon: 'trash', danger: true, run: remove },
         ]}
       />
     </>
@@ -262,47 +280,8 @@ function State({ webhook, act, onConfirmed }: StateProps) {
   )
 }
 
-interface DialogsProps {
-  readonly webhook: Webhook
-  readonly dialog: DialogName | null
-  readonly onClose: () => void
-  readonly onChanged: () => void
-  readonly onSecret: (secret: string) => void
-}
-
-function Dialogs({ webhook, dialog, onClose, onChanged, onSecret }: DialogsProps) {
-  const path = { id: webhook.id }
-  if (dialog === 'edit') return <WebhookForm webhook={webhook} onClose={onClose} onSaved={onChanged} />
-  if (dialog === 'delete')
-    return (
-      <Confirm
-        title={`Delete “${webhook.name}”?`}
-        action="Delete webhook"
-        onClose={onClose}
-        onConfirm={async () => {
-          await call('DELETE /api/platform/webhooks/{id}', { path })
-          navigate('/alerts/webhooks')
-        }}
-      >
-        What is still waiting for it is not sent any more.
-      </Confirm>
-    )
-  if (dialog === 'rotate')
-    return (
-      <Confirm
-        title="Make a new secret?"
-        action="Make a new secret"
-        onClose={onClose}
-        onConfirm={async () => {
-          onSecret((await call('POST /api/platform/webhooks/{id}/rotate', { path })).secret)
-          onChanged()
-        }}
-      >
-        The old one stays valid until you confirm that your receiver knows the new one.
-      </Confirm>
-    )
-  return null
-}
+const editWebhook = (webhook: Webhook | null, onSaved: () => void): void =>
+  openDialog((close) => <WebhookForm webhook={webhook} onClose={close} onSaved={onSaved} />)
 
 interface WebhookFormProps {
   readonly webhook: Webhook | null
@@ -311,7 +290,6 @@ interface WebhookFormProps {
 }
 
 function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
-  const [made, setMade] = useState<{ id: string; secret: string } | null>(null)
   const form = useForm<Pick<Webhook, 'name' | 'url'> & { readonly events: readonly string[] }>({
     wire: BODY_FIELDS,
     start: {
@@ -324,12 +302,19 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
       if (webhook) {
         await call('PATCH /api/platform/webhooks/{id}', { path: { id: webhook.id }, body })
         onClose()
-      } else setMade(await call('POST /api/platform/webhooks', { body }))
-      onSaved()
+        onSaved()
+      } else {
+        const { id, secret } = await call('POST /api/platform/webhooks', { body })
+        navigate(`/alerts/webhooks/${id}`)
+        openSecret(
+          'Keep this secret',
+          'Signing secret',
+          secret,
+          'It signs every delivery. It is shown this once; if it gets lost, make a new one from the menu of the webhook.',
+        )
+      }
     },
   })
-  const { events } = form.values
-  if (made) return <KeepSecret {...made} onClose={onClose} />
   return (
     <FormDialog
       of={form}
@@ -343,54 +328,15 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
         hint="https, and reachable from the server. Private addresses are blocked unless whoever runs the server allows them."
         {...form.field('url', { type: 'url' })}
       />
-      <fieldset class={p['form']} style={{ gap: '6px' }}>
-        <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
-          When
-        </legend>
-        {EVENTS.map(([event, text]) => (
-          <Check
-            key={event}
-            checked={events.includes(event)}
-            onChange={(on) =>
-              form.set('events', on ? [...events, event] : events.filter((one) => one !== event))
-            }
-          >
-            {text} <code class="muted">{event}</code>
-          </Check>
-        ))}
+      <Checks
+        label="When"
+        options={EVENT_CHECKS}
+        chosen={form.values.events}
+        onChange={(events) => form.set('events', events)}
+      >
         {form.problem('events') && <span class="down">{form.problem('events')}</span>}
-      </fieldset>
+      </Checks>
     </FormDialog>
-  )
-}
-
-interface KeepSecretProps {
-  readonly id: string
-  readonly secret: string
-  readonly onClose: () => void
-}
-
-function KeepSecret({ id, secret, onClose }: KeepSecretProps) {
-  const done = () => {
-    onClose()
-    navigate(`/alerts/webhooks/${id}`)
-  }
-  return (
-    <Dialog
-      title="Keep this secret"
-      onClose={onClose}
-      footer={
-        <Button variant="primary" onClick={done}>
-          I have kept it
-        </Button>
-      }
-    >
-      <p>
-        It signs every delivery. It is shown this once; if it gets lost, make a new one from the menu of the
-        webhook.
-      </p>
-      <Secret value={secret} label="Signing secret" />
-    </Dialog>
   )
 }
 
