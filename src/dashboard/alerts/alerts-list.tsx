@@ -7,7 +7,7 @@ import { marketText, time } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button } from '../ui/ui.tsx'
+import { Badge, Button, Said } from '../ui/ui.tsx'
 import {
   conditionText,
   destinationsText,
@@ -74,7 +74,11 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
           {` · ${destinationsText(alert, sendsMail())}`}
         </span>
         {alert.problem && <span class={`${s.note} down`}>{alert.problem}</span>}
-        {silence !== null && <span class={s.note}>{silence}</span>}
+        {silence !== null && (
+          <span class={s.note}>
+            <Said text={silence} />
+          </span>
+        )}
       </div>
       <div class={s.side}>
         <Badge tone={silence === null ? STATE_TONES[alert.state] : 'warn'}>{alert.state}</Badge>

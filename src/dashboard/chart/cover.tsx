@@ -1,7 +1,7 @@
 // What lies over the chart: while it has no bars to show, after a run that failed, and at a trade under the pointer.
 
 import { ApiError } from '../api-client.ts'
-import { exitName, money, percent, price, quantity, time as timeText } from '../format.ts'
+import { counted, exitName, money, percent, price, quantity, time as timeText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { runScript } from '../run-script.ts'
 import { Button, cx, Failure, Said } from '../ui/ui.tsx'
@@ -105,7 +105,7 @@ export function TradeTooltip({ cell }: { readonly cell: Cell }) {
         <dt>Result</dt>
         <dd class="num">
           {percent(trade.profitPct, { plus: true })}
-          <span class="muted"> in {trade.bars} bars</span>
+          <span class="muted"> in {counted(trade.bars, 'bar')}</span>
         </dd>
         <dt>Best, worst</dt>
         <dd class="num">

@@ -5,7 +5,7 @@ import { continuousName, contractOf } from '../../market/continuous.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { FoundSymbol } from '../../wire/symbol-search.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { count, time, intervalText } from '../format.ts'
+import { counted, intervalText, time } from '../format.ts'
 import { Badge, Dialog, Empty, Failure, Progress, Skeleton, toastError } from '../ui/ui.tsx'
 import { market, type Market } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
@@ -279,7 +279,7 @@ function storedText({ exchange, symbol, series }: SymbolFacts): string {
     .slice(0, 4)
     .map(
       (line) =>
-        `${intervalText(line.interval)} · ${count(line.count)} bars to ${time(line.last, 'UTC', false)}`,
+        `${intervalText(line.interval)} · ${counted(line.count, 'bar')} to ${time(line.last, 'UTC', false)}`,
     )
     .join('   ')
 }

@@ -18,7 +18,9 @@ import {
   type Tooltip,
   type ViewUpdate,
 } from '@codemirror/view'
+import { h, render } from 'preact'
 import type { Completion, SignatureHelp } from '../../language/editor.ts'
+import { Said } from '../ui/ui.tsx'
 import { partsOf } from './signature-parts.ts'
 
 type Language = typeof import('../../language/editor.ts')
@@ -87,7 +89,7 @@ function described(one: Pick<Completion, 'name' | 'detail' | 'doc'>): HTMLElemen
 function paragraph(text: string): HTMLElement {
   const doc = document.createElement('div')
   doc.className = 'pine-doc'
-  doc.textContent = text
+  render(h(Said, { text }), doc)
   return doc
 }
 

@@ -14,7 +14,17 @@ import { barAt, showsClock, toBars } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
 import { EMPTY_SCENE } from '../chart/scene.ts'
 import { ChartView } from '../chart/view.ts'
-import { count, money, percent, price, quantity, time as timeText, tone, marketText } from '../format.ts'
+import {
+  count,
+  counted,
+  marketText,
+  money,
+  percent,
+  price,
+  quantity,
+  time as timeText,
+  tone,
+} from '../format.ts'
 import { Show, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
 import { inWords } from '../sweeps/figure-words.ts'
@@ -46,7 +56,7 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
     <section class={s.published} aria-label="Published backtest">
       <h2>{marketText({ exchange, symbol, interval })}</h2>
       <p class="muted">
-        {count(range.bars)} bars, {timeText(range.from, zone.value, showsClock(interval))} –{' '}
+        {counted(range.bars, 'bar')}, {timeText(range.from, zone.value, showsClock(interval))} –{' '}
         {timeText(range.to, zone.value, showsClock(interval))} · {settingsText(snapshot)} · {engine.name}{' '}
         {engine.version}
       </p>
@@ -205,7 +215,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
         ref={host}
         class={s.chartHost}
         role="img"
-        aria-label={`Chart of ${snapshot.symbol} with ${count(snapshot.trades.length)} trades`}
+        aria-label={`Chart of ${snapshot.symbol} with ${counted(snapshot.trades.length, 'trade')}`}
       />
       <figcaption class={s.replay}>
         <Button size="small" icon={playing ? 'pause' : 'play'} onClick={play}>

@@ -2,7 +2,7 @@
 
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, zone } from '../chart/chart-state.ts'
-import { count, money, percent, time as timeText, tone } from '../format.ts'
+import { count, counted, money, percent, time as timeText, tone } from '../format.ts'
 import { showsClock } from '../chart/bars.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, cx, Empty, Said } from '../ui/ui.tsx'
@@ -34,7 +34,7 @@ export function Overview({ run }: { readonly run: ShownRun }) {
   if (report.trades.length === 0)
     return (
       <Empty title="No trades">
-        The script ran over {count(report.range.bars)} bars and never filled an order.{' '}
+        The script ran over {counted(report.range.bars, 'bar')} and never filled an order.{' '}
         {report.warnings.length > 0
           ? report.warnings.map(({ message }) => message).join(' ')
           : 'Look at its conditions, or give it more bars.'}
@@ -104,13 +104,7 @@ function Money({ run }: { readonly run: ShownRun }) {
         <Figure {...equity('cagr')} name="A year (CAGR)" />
         <Figure {...all('profitFactor')} note="won / lost" />
         <Figure {...all('winRate')} note={`${count(winningTrades)} of ${count(trades)}`} />
-        {openTrades > 0 && (
-          <Figure
-            {...all('openProfit')}
-            name="Open"
-            note={`${openTrades} trade${openTrades === 1 ? '' : 's'}`}
-          />
-        )}
+        {openTrades > 0 && <Figure {...all('openProfit')} name="Open" note={counted(openTrades, 'trade')} />}
       </dl>
       <EquityChart run={run} />
     </section>
@@ -131,7 +125,7 @@ function Bumpy({ report }: { readonly report: Report }) {
         <Figure
           name="Longest under water"
           value={under ? spanText(under.ms) : '—'}
-          note={under ? `${count(under.bars)} bars` : ''}
+          note={under ? counted(under.bars, 'bar') : ''}
         />
         <Figure {...figures.equity('returnOverDrawdown')} name="Return / drawdown" />
         <Figure {...figures.equity('sharpe')} />
@@ -306,7 +300,7 @@ function Bars({
 }
 
 const won = ({ trades, wins }: Slice): string =>
-  `${count(trades)} trades, ${percent(trades === 0 ? null : wins / trades)} won`
+  `${counted(trades, 'trade')}, ${percent(trades === 0 ? null : wins / trades)} won`
 
 function TradeList({
   title,

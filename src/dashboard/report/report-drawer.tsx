@@ -9,7 +9,7 @@ import { isSameMarket } from '../charts.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { attempt } from '../frame/page.tsx'
-import { count, duration, time as timeText, marketText } from '../format.ts'
+import { count, counted, duration, marketText, time as timeText } from '../format.ts'
 import { isRepeated, keptRun, rerunWith, runScript } from '../run-script.ts'
 import { Badge, Button, cx, Empty, Failure, Said, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -102,7 +102,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
         <div class={s.headText}>
           <h2 title={current.name}>{current.name}</h2>
           <span class="muted">
-            {marketText(report)} · {count(report.range.bars)} bars,{' '}
+            {marketText(report)} · {counted(report.range.bars, 'bar')},{' '}
             <span class="num">
               {timeText(report.range.from, zone.value, clock)} –{' '}
               {timeText(report.range.to, zone.value, clock)}

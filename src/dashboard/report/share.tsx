@@ -2,7 +2,7 @@
 
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count, money, percent, ratio, intervalText } from '../format.ts'
+import { count, counted, intervalText, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
 import { cellOf } from '../chart/chart-state.ts'
 import { scriptId } from '../charts.ts'
@@ -104,7 +104,7 @@ async function pictureNow(): Promise<string | null> {
 function summaryOf({ report, trials }: ShownRun): string {
   const { all, equity, currency } = report
   return [
-    `${report.exchange}:${report.symbol}, ${intervalText(report.interval)}, ${count(report.range.bars)} bars.`,
+    `${report.exchange}:${report.symbol}, ${intervalText(report.interval)}, ${counted(report.range.bars, 'bar')}.`,
     '',
     `- Net profit: ${money(all.netProfit, currency, { plus: true })} (${percent(all.netProfitPct, { plus: true })})`,
     `- Buy & hold: ${percent(equity.buyHoldPct, { plus: true })}`,

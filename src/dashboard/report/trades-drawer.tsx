@@ -7,7 +7,7 @@ import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, markedTrade, replayOnChart, shown, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { download } from '../chart/picture.ts'
-import { count, exitName, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import { counted, exitName, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
 import { Button, cx, Empty } from '../ui/ui.tsx'
 import { bottom, lookAt, run, running } from '../workspace.ts'
 import s from './report.module.css'
@@ -133,7 +133,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
         class={s.tradesBox}
         tabIndex={0}
         role="grid"
-        aria-label={`${count(rows.length)} trades`}
+        aria-label={counted(rows.length, 'trade')}
         aria-rowcount={rows.length + 1}
         aria-colcount={COLUMNS.length}
         aria-activedescendant={focus >= first && focus < last ? `trade-${rows[focus]?.n}` : undefined}
@@ -177,7 +177,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
       </div>
       <div class={s.tradesFoot}>
         <span class="muted">
-          {count(rows.length)} trades · times in {zone.value}
+          {counted(rows.length, 'trade')} · times in {zone.value}
         </span>
         <Button
           size="small"
