@@ -22,7 +22,7 @@ import {
 } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
 import { changeDrawings, drawings, sheetOf } from './sheet.ts'
-import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
+import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, toolsOf } from './tools.ts'
 
 /**
  * Attaches them to one chart; `onReady` is called once it can be drawn on, and there are commands: what the charts share is
@@ -89,7 +89,7 @@ const isOutsideText = (): boolean =>
 export function drawingCommands(): readonly Command[] {
   const section = 'Drawing'
   return [
-    ...TOOL_GROUPS.flatMap(({ tools }) => tools).map((name) => ({
+    ...TOOL_GROUPS.flatMap(toolsOf).map((name) => ({
       id: `draw:${name}`,
       title: `Draw: ${TOOL_NAMES[name].toLowerCase()}`,
       section: section as 'Drawing',

@@ -31,7 +31,7 @@ import { ObjectList } from './object-list.tsx'
 import { SelectionBar, selectionItems } from './selection-bar.tsx'
 import { StyleTemplates } from './style-templates.tsx'
 import { drawings } from './sheet.ts'
-import { TOOL_GROUPS, TOOL_NAMES, type ToolGroup } from './tools.ts'
+import { TOOL_GROUPS, TOOL_NAMES, toolsOf, type ToolGroup } from './tools.ts'
 
 const GLYPHS = {
   pointer: 'M4 2.5l8 5.5-3.6.9-1.7 3.6z',
@@ -159,8 +159,9 @@ export function DrawingBar() {
   )
 }
 
-function groupItems({ tools, title, id }: ToolGroup): readonly MenuItem[] {
-  return tools.map((name) => ({
+function groupItems(group: ToolGroup): readonly MenuItem[] {
+  const { title, id } = group
+  return toolsOf(group).map((name) => ({
     id: name,
     text: TOOL_NAMES[name],
     section: title,
@@ -183,8 +184,9 @@ function GroupButton({
   readonly onOpen: (group: ToolGroup, button: HTMLElement) => void
 }) {
   const last = lastTools.value[group.id]
-  const name = last && group.tools.includes(last) ? last : group.tools[0]!
-  const on = tool.value !== null && group.tools.includes(tool.value)
+  const tools = toolsOf(group)
+  const name = last && tools.includes(last) ? last : tools[0]!
+  const on = tool.value !== null && tools.includes(tool.value)
   return (
     <span class={s.group}>
       <Tool

@@ -4,13 +4,14 @@ import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import { showsClock } from '../chart/bars.ts'
-import { count, marketText, money, percent, quantity, time, tone } from '../format.ts'
+import { count, counted, marketText, money, percent, quantity, time, tone } from '../format.ts'
 import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { Figures, type Figure } from '../jobs/figures.tsx'
 import { JobPage } from '../jobs/job-page.tsx'
 import { givenText } from '../research/runs.ts'
 import { navigate } from '../router.ts'
 import { showRun } from '../run-script.ts'
-import { DataTable } from '../ui/data-table.tsx'
+import { DataTable, numbers } from '../ui/data-table.tsx'
 import { Button, Empty, Failure } from '../ui/ui.tsx'
 import type { Divergence, ForwardOrder, ForwardRun } from '../../wire/forward-run.ts'
 import { bottom } from '../workspace.ts'
@@ -61,7 +62,7 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
       {({ run, orders }) => (
         <div class={j.job}>
           {run.error && <Failure error={new Error(run.error.message)} />}
-          <Figures run={run} />
+          <Figures of={figuresOf(run)} />
           {compared && (
             <p role="status" class={p['note']} data-tone={compared.equal ? 'up' : 'warn'}>
               {compared.said}
@@ -88,7 +89,7 @@ async function showForwardRun({ id, name }: ForwardRun): Promise<void> {
 }
 
 function aboutOf(run: ForwardRun): string {
-  const bars = run.bars === 1 ? '1 bar' : `${count(run.bars)} bars`
+  const bars = counted(run.bars, 'bar')
   // Those from before it was kept do not say.
   const given = run.given && `, with ${givenText(run) || 'the inputs that the script has'}`
   const on = `${marketText(run)}${given ?? ''}, ${asOfText(run.asOf)}`
@@ -97,46 +98,27 @@ function aboutOf(run: ForwardRun): string {
   return `${on}, followed for ${bars} so far.`
 }
 
-function Figures({ run }: { readonly run: ForwardRun }) {
+function figuresOf(run: ForwardRun): readonly Figure[] {
   const { position, equity, startEquity, currency, fills, trades, last } = run
   const made = equity - startEquity
-  return (
-    <dl class={j.figures}>
-      <div>
-        <dt>Since it began</dt>
-        <dd class={tone(made)}>
-          {money(made, currency, { plus: true })}
-          <small>{percent(startEquity === 0 ? null : made / startEquity, { plus: true })}</small>
-        </dd>
-      </div>
-      <div>
-        <dt>Equity</dt>
-        <dd>{money(equity, currency)}</dd>
-      </div>
-      <div>
-        <dt>Position</dt>
-        <dd>{positionText(position)}</dd>
-      </div>
-      <div>
-        <dt>Orders filled since</dt>
-        <dd>{count(fills)}</dd>
-      </div>
-      <div>
-        <dt>Closed trades</dt>
-        <dd>
-          {count(trades)}
-          <small>with the warm-up</small>
-        </dd>
-      </div>
-      <div>
-        <dt>Newest closed bar{showsClock(run.interval) && ' (UTC)'}</dt>
-        <dd>
-          {time(last, 'UTC', showsClock(run.interval))}
-          <small>One behind it counts when it is over: its next has come, or a live stream says so</small>
-        </dd>
-      </div>
-    </dl>
-  )
+  const clock = showsClock(run.interval)
+  return [
+    [
+      'Since it began',
+      money(made, currency, { plus: true }),
+      percent(startEquity === 0 ? null : made / startEquity, { plus: true }),
+      tone(made),
+    ],
+    ['Equity', money(equity, currency)],
+    ['Position', positionText(position)],
+    ['Orders filled since', count(fills)],
+    ['Closed trades', count(trades), 'with the warm-up'],
+    [
+      `Newest closed bar${clock ? ' (UTC)' : ''}`,
+      time(last, 'UTC', clock),
+      'One behind it counts when it is over: its next has come, or a live stream says so',
+    ],
+  ]
 }
 
 function Waiting({ run: { waiting } }: { readonly run: ForwardRun }) {
@@ -173,13 +155,7 @@ function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
           { of: 'event', head: 'Event', cell: ({ event, status }) => `${WORDS[event]}${STATUS[status]}` },
           { of: 'orderId', head: 'Order', cell: ({ orderId }) => orderId },
           ...orderColumns<ForwardOrder & { readonly i: number }>(),
-          {
-            of: 'position',
-            head: 'Position after',
-            look: 'number',
-            sort: ({ position }) => position,
-            cell: ({ position }) => quantity(position),
-          },
+          numbers('position', 'Position after', ({ position }: (typeof rows)[number]) => position, quantity),
         ]}
       />
     </section>

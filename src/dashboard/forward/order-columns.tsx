@@ -1,7 +1,7 @@
 // What is said of orders and positions of forward runs in every table: what an order is, its side, size and price.
 
 import { quantity } from '../format.ts'
-import type { Column } from '../ui/data-table.tsx'
+import { numbers, type Column } from '../ui/data-table.tsx'
 import type { WaitingOrder } from '../../wire/forward-run.ts'
 
 type Order = Pick<WaitingOrder, 'side' | 'qty'> & {
@@ -10,8 +10,8 @@ type Order = Pick<WaitingOrder, 'side' | 'qty'> & {
 }
 
 /** Without the noise of binary fractions: 100.24775000000001 is 100.24775. */
-const priceText = (price: number | null) =>
-  price === null ? 'market' : String(Number(price.toPrecision(12)))
+const priceText = (price: number | null | undefined) =>
+  price === null || price === undefined ? 'market' : String(Number(price.toPrecision(12)))
 
 export const positionText = (position: number): string =>
   position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${quantity(Math.abs(position))}`
@@ -19,12 +19,6 @@ export const positionText = (position: number): string =>
 export const orderColumns = <R extends Order>(): readonly Column<R>[] => [
   { of: 'type', head: 'Type', cell: ({ type }) => type ?? '' },
   { of: 'side', head: 'Side', cell: ({ side }) => side },
-  { of: 'qty', head: 'Size', look: 'number', sort: ({ qty }) => qty, cell: ({ qty }) => quantity(qty) },
-  {
-    of: 'price',
-    head: 'Price',
-    look: 'number',
-    sort: ({ price }) => price,
-    cell: ({ price }) => priceText(price),
-  },
+  numbers('qty', 'Size', ({ qty }) => qty, quantity),
+  numbers('price', 'Price', ({ price }) => price, priceText),
 ]

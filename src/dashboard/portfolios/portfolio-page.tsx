@@ -6,12 +6,13 @@ import c from '../backtests/compare-runs.module.css'
 import { Curves } from '../backtests/curves.tsx'
 import { count, marketText, money, percent, ratio, time, tone } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
+import { Figures, type Figure } from '../jobs/figures.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { DataTable, numbers } from '../ui/data-table.tsx'
 import { navigate } from '../router.ts'
 import { showRun } from '../run-script.ts'
-import { Button, cx } from '../ui/ui.tsx'
+import { Button } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
 import { togetherness } from './portfolio-model.ts'
@@ -58,7 +59,7 @@ interface ResultProps {
 function Result({ portfolio, result }: ResultProps) {
   const { whole, currency, capital } = result
   const amount = (value: number) => money(value, currency, { plus: true })
-  const figures: readonly (readonly [name: string, value: string, note?: string, tone?: string])[] = [
+  const figures: readonly Figure[] = [
     [
       'Net profit',
       amount(whole.netProfit),
@@ -83,17 +84,7 @@ function Result({ portfolio, result }: ResultProps) {
       <p class={j.sentence}>
         {money(capital, currency)} became {money(whole.final, currency)}.
       </p>
-      <dl class={cx(j.figures, s.figures)}>
-        {figures.map(([name, value, note, colour]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <span class={colour}>{value}</span>
-              {note !== undefined && <small>{note}</small>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Figures of={figures} class={s.figures} />
       <Curve portfolio={portfolio} result={result} />
       <section class={j.section}>
         <h2>What each part did</h2>
@@ -133,6 +124,11 @@ const FILES = [
 /** Colours of parts; the whole has the first. */
 const PART_COLORS = 11
 
+interface CurveRow {
+  readonly at: number
+  readonly i: number
+}
+
 function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps) {
   const report = { initialCapital: capital }
   const parts = curve.parts.map((earned, i) => ({
@@ -144,7 +140,7 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
     equity: earned.map((value) => capital + value),
   }))
   const whole = { id: 'all', name: 'All', color: 0, report, times: curve.time, equity: curve.equity }
-  const rows = curve.time.map((at, i) => ({ at, i }))
+  const rows: readonly CurveRow[] = curve.time.map((at, i) => ({ at, i }))
   return (
     <section class={c.curves}>
       <h2>Equity</h2>
@@ -164,21 +160,20 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
               cell: ({ at }) => time(at, 'UTC', false),
               sort: ({ at }) => at,
             },
-            {
-              of: 'equity',
-              head: 'Equity',
-              look: 'number',
-              cell: ({ i }) => money(curve.equity[i], currency),
-              sort: ({ i }) => curve.equity[i] ?? 0,
-            },
-            ...portfolio.parts.map(({ name }, part) => ({
-              of: `part ${part}`,
-              head: `${part + 1} ${name}`,
-              look: 'number' as const,
-              cell: ({ i }: { readonly i: number }) =>
-                money(curve.parts[part]?.[i], currency, { plus: true }),
-              sort: ({ i }: { readonly i: number }) => curve.parts[part]?.[i] ?? 0,
-            })),
+            numbers(
+              'equity',
+              'Equity',
+              ({ i }: CurveRow) => curve.equity[i],
+              (value) => money(value, currency),
+            ),
+            ...portfolio.parts.map(({ name }, part) =>
+              numbers<CurveRow>(
+                `part ${part}`,
+                `${part + 1} ${name}`,
+                ({ i }) => curve.parts[part]?.[i],
+                (value) => money(value, currency, { plus: true }),
+              ),
+            ),
           ]}
         />
       </details>
@@ -205,15 +200,9 @@ function Parts({ portfolio, result }: ResultProps) {
   const number = (
     of: Exclude<keyof PartRow, 'warnings'>,
     head: string,
-    shown: (value: number | null) => string,
-  ): Column<PartRow> => ({
-    of,
-    head,
-    look: 'number',
-    cell: (row) => shown(row[of]),
-    sort: (row) => row[of],
-  })
-  const amount = (value: number | null) => money(value, currency, { plus: true })
+    shown: (value: number | null | undefined) => string,
+  ) => numbers<PartRow>(of, head, (row) => row[of], shown)
+  const amount = (value: number | null | undefined) => money(value, currency, { plus: true })
   return (
     <DataTable
       label="Parts"
@@ -239,19 +228,13 @@ function Parts({ portfolio, result }: ResultProps) {
           ),
         },
         { of: 'market', head: 'Market', sort: false, cell: ({ i }) => marketText(portfolio.parts[i]!) },
-        {
-          of: 'priority',
-          head: 'Priority',
-          look: 'number',
-          sort: ({ i }) => portfolio.parts[i]!.priority,
-          cell: ({ i }) => count(portfolio.parts[i]!.priority),
-        },
+        numbers('priority', 'Priority', ({ i }: PartRow) => portfolio.parts[i]!.priority, count),
         number('netProfit', 'Net profit', amount),
         number('openProfit', 'Open', amount),
         number('contribution', 'Of the profit', percent),
         number('risk', 'Of the risk', percent),
         number('correlation', 'With the others', (value) => ratio(value)),
-        number('maxDrawdown', 'Max drawdown', (value) => money(value === null ? null : -value, currency)),
+        number('maxDrawdown', 'Max drawdown', (value) => money(-(value ?? NaN), currency)),
         number('trades', 'Trades', count),
         number('winRate', 'Won', percent),
         number('marginCalls', 'Margin calls', count),

@@ -1,13 +1,14 @@
 // What Research shows before anything was run: an example over the bars that are there, with what it would have made.
 
 import { call } from '../api-client.ts'
-import { count, marketText, money, percent, time, tone } from '../format.ts'
+import { count, counted, marketText, money, percent, time, tone } from '../format.ts'
 import { attempt, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { SAMPLES } from '../editor/samples.ts'
 import { openReport } from '../open-report.ts'
 import { navigate } from '../router.ts'
 import { market } from '../workspace.ts'
 import { Button } from '../ui/ui.tsx'
+import { Figures } from '../jobs/figures.tsx'
 import j from '../jobs/jobs.module.css'
 
 export function FirstRun() {
@@ -26,26 +27,21 @@ export function FirstRun() {
             return (
               <>
                 <p class="muted">
-                  {marketText(report)} · {count(range.bars)} bars, {time(range.from, 'UTC', false)} to{' '}
+                  {marketText(report)} · {counted(range.bars, 'bar')}, {time(range.from, 'UTC', false)} to{' '}
                   {time(range.to, 'UTC', false)}
                 </p>
-                <dl class={j.figures}>
-                  <div>
-                    <dt>Net profit</dt>
-                    <dd class={tone(summary.netProfit)}>
-                      {percent(summary.netProfitPct, { plus: true })}
-                      <small>{money(summary.netProfit, report.currency, { plus: true })}</small>
-                    </dd>
-                  </div>
-                  <div>
-                    <dt>Max drawdown</dt>
-                    <dd>{percent(-Math.abs(summary.maxDrawdownPct))}</dd>
-                  </div>
-                  <div>
-                    <dt>Trades</dt>
-                    <dd>{count(summary.trades)}</dd>
-                  </div>
-                </dl>
+                <Figures
+                  of={[
+                    [
+                      'Net profit',
+                      percent(summary.netProfitPct, { plus: true }),
+                      money(summary.netProfit, report.currency, { plus: true }),
+                      tone(summary.netProfit),
+                    ],
+                    ['Max drawdown', percent(-Math.abs(summary.maxDrawdownPct))],
+                    ['Trades', count(summary.trades)],
+                  ]}
+                />
               </>
             )
           }}

@@ -8,7 +8,7 @@ import type { Scan } from '../../wire/scan.ts'
 import type { Sweep } from '../../wire/sweep.ts'
 import { call } from '../api-client.ts'
 import { positionText } from '../forward/order-columns.tsx'
-import { count, intervalText, marketText, money, quantity } from '../format.ts'
+import { count, counted, intervalText, marketText, money, quantity } from '../format.ts'
 import type { LiveEvent } from '../live-hub.ts'
 import { valueText } from '../report/value-text.ts'
 import type { Sortable } from '../ui/sorting.ts'
@@ -89,7 +89,7 @@ interface Named<State> {
 
 export const ofBacktest = (one: Backtest): Run => ({
   ...named('backtest', one),
-  where: `${marketText(one)}${one.range ? ` · ${count(one.range.bars)} bars` : ''}`,
+  where: `${marketText(one)}${one.range ? ` · ${counted(one.range.bars, 'bar')}` : ''}`,
   said: one.error?.message ?? givenText(one),
   profit: one.summary?.netProfit ?? null,
   profitPct: one.summary?.netProfitPct ?? null,
@@ -114,7 +114,7 @@ const ofSweep = (one: Sweep): Run => ({
 
 const ofScan = (one: Scan): Run => ({
   ...named('scan', one),
-  where: `${count(one.markets)} markets, ${intervalText(one.interval)}`,
+  where: `${counted(one.markets, 'market')}, ${intervalText(one.interval)}`,
   said:
     one.state === 'done'
       ? one.conditions.map(({ title, holds }) => `${title}: ${count(holds)}`).join(' · ')
@@ -134,7 +134,7 @@ const ofPortfolio = (one: Portfolio): Run => ({
 
 const ofForward = (one: ForwardRun): Run => ({
   ...named('forward', one),
-  where: `${marketText(one)} · ${count(one.bars)} bars`,
+  where: `${marketText(one)} · ${counted(one.bars, 'bar')}`,
   said:
     one.error?.message ??
     [positionText(one.position), givenText(one)].filter((text) => text !== '').join(' · '),
@@ -173,10 +173,19 @@ async function removeBacktests(ids: readonly string[]): Promise<void> {
     await call('DELETE /api/platform/backtests', { body: { ids: ids.slice(at, at + DELETED_AT_ONCE) } })
 }
 
+/** How those of the other kinds are stopped and deleted. */
+const kept = (resource: 'sweeps' | 'scans' | 'portfolios') => ({
+  stop: (id: string) => call(`POST /api/platform/${resource}/{id}/cancel`, { path: { id } }),
+  remove: oneByOne(resource),
+})
 const oneByOne =
-  (remove: (path: { readonly id: string }) => Promise<unknown>) => async (ids: readonly string[]) => {
-    for (const id of ids) await remove({ id })
+  (resource: 'sweeps' | 'scans' | 'portfolios' | 'forward-runs') => async (ids: readonly string[]) => {
+    for (const id of ids) await call(`DELETE /api/platform/${resource}/{id}`, { path: { id } })
   }
+/** Of those the server keeps few, and lists all. */
+const all =
+  (load: (signal: AbortSignal) => Promise<readonly Run[]>): Kind['load'] =>
+  async (_limit, signal) => ({ runs: await load(signal), more: false })
 
 /** The most that the server lists at once of what it keeps a hundred or fewer of. */
 const KEPT_MAX = 100
@@ -208,12 +217,10 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     event: 'sweep',
     lookMs: 2000,
     goesToo: 'Its trials and its verdict are gone then. They stay counted.',
-    stop: (id) => call('POST /api/platform/sweeps/{id}/cancel', { path: { id } }),
-    remove: oneByOne((path) => call('DELETE /api/platform/sweeps/{id}', { path })),
-    async load(_limit, signal) {
-      const { sweeps } = await call('GET /api/platform/sweeps', { query, signal })
-      return { runs: sweeps.map(ofSweep), more: false }
-    },
+    ...kept('sweeps'),
+    load: all(async (signal) =>
+      (await call('GET /api/platform/sweeps', { query, signal })).sweeps.map(ofSweep),
+    ),
   },
   scan: {
     text: 'Scan',
@@ -221,12 +228,8 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     folder: 'scans',
     lookMs: 1000,
     goesToo: 'Its rows are gone then.',
-    stop: (id) => call('POST /api/platform/scans/{id}/cancel', { path: { id } }),
-    remove: oneByOne((path) => call('DELETE /api/platform/scans/{id}', { path })),
-    async load(_limit, signal) {
-      const { scans } = await call('GET /api/platform/scans', { query, signal })
-      return { runs: scans.map(ofScan), more: false }
-    },
+    ...kept('scans'),
+    load: all(async (signal) => (await call('GET /api/platform/scans', { query, signal })).scans.map(ofScan)),
   },
   portfolio: {
     text: 'Portfolio',
@@ -234,12 +237,10 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     folder: 'portfolios',
     lookMs: 1000,
     goesToo: 'Its result and the reports of its parts are gone then.',
-    stop: (id) => call('POST /api/platform/portfolios/{id}/cancel', { path: { id } }),
-    remove: oneByOne((path) => call('DELETE /api/platform/portfolios/{id}', { path })),
-    async load(_limit, signal) {
-      const { portfolios } = await call('GET /api/platform/portfolios', { query, signal })
-      return { runs: portfolios.map(ofPortfolio), more: false }
-    },
+    ...kept('portfolios'),
+    load: all(async (signal) =>
+      (await call('GET /api/platform/portfolios', { query, signal })).portfolios.map(ofPortfolio),
+    ),
   },
   forward: {
     text: 'Forward run',
@@ -248,14 +249,11 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     lookMs: 5000,
     goesToo: 'The bars that it saw and its orders are gone then.',
     stop: (id) => call('POST /api/platform/forward-runs/{id}/stop', { path: { id } }),
-    remove: oneByOne((path) => call('DELETE /api/platform/forward-runs/{id}', { path })),
-    async load(_limit, signal) {
-      const { forwardRuns } = await call('GET /api/platform/forward-runs', {
-        query: { limit: FORWARD_MAX },
-        signal,
-      })
-      return { runs: forwardRuns.map(ofForward), more: false }
-    },
+    remove: oneByOne('forward-runs'),
+    load: all(async (signal) => {
+      const asked = { query: { limit: FORWARD_MAX }, signal }
+      return (await call('GET /api/platform/forward-runs', asked)).forwardRuns.map(ofForward)
+    }),
   },
 }
 export const RUN_KINDS = Object.keys(KINDS) as readonly RunKind[]

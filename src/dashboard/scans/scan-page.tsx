@@ -7,7 +7,7 @@ import { count, intervalText, percent, quantity, time } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field } from '../ui/ui.tsx'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
@@ -228,13 +228,7 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
     head: string,
     value: (row: ScanRow) => number | null | undefined,
     shown: (value: number | null | undefined) => string = rounded,
-  ): Column<ScanRow> => ({
-    of,
-    head,
-    look: 'number',
-    cell: (row) => shown(value(row)),
-    sort: (row) => value(row) ?? null,
-  })
+  ) => numbers(of, head, value, shown)
   return [
     {
       of: 'symbol',

@@ -3,14 +3,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
-import { count, factorText, marketText, percent, ratio } from '../format.ts'
+import { count, counted, factorText, marketText, percent, ratio } from '../format.ts'
 import { attempt, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Select } from '../ui/ui.tsx'
 import { bottom, inputs, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
@@ -90,7 +90,7 @@ function aboutOf({
 }: Sweep): string {
   const limits = constraints.length > 0 ? `, if ${constraints.map(inWords).join(' and ')}` : ''
   const sorted = filtered > 0 ? ` ${count(filtered)} sorted out by the first bars.` : ''
-  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${count(range.bars)} bars, ${asOfText(asOf)}. Wanted: ${inWords(objective)}${limits}.${sorted}`
+  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${counted(range.bars, 'bar')}, ${asOfText(asOf)}. Wanted: ${inWords(objective)}${limits}.${sorted}`
 }
 
 /** The trials as they come: those loaded stay, and the last page is read again when there are more. */
@@ -220,17 +220,8 @@ function Map({
 }
 
 function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTrial>[] {
-  const figure = (
-    name: string,
-    head: string,
-    shown: (value: number | null | undefined) => string,
-  ): Column<SweepTrial> => ({
-    of: name,
-    head,
-    look: 'number',
-    cell: ({ figures }) => shown(figures[name]),
-    sort: ({ figures }) => figures[name] ?? -Infinity,
-  })
+  const figure = (name: string, head: string, shown: (value: number | null | undefined) => string) =>
+    numbers<SweepTrial>(name, head, ({ figures }) => figures[name], shown)
   return [
     {
       of: 'trial',
@@ -271,13 +262,12 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
     figure('maxDrawdownPct', 'Max drawdown', (value) => percent(value)),
     ...(sweep.windows.kind === 'holdout'
       ? [
-          {
-            of: 'outside',
-            head: 'Profit held out',
-            look: 'number' as const,
-            cell: ({ outside }: SweepTrial) => percent(outside?.['netProfitPct'], { plus: true }),
-            sort: ({ outside }: SweepTrial) => outside?.['netProfitPct'] ?? -Infinity,
-          },
+          numbers<SweepTrial>(
+            'outside',
+            'Profit held out',
+            ({ outside }) => outside?.['netProfitPct'],
+            (value) => percent(value, { plus: true }),
+          ),
         ]
       : []),
   ]

@@ -1,5 +1,6 @@
 // The figures of a verdict, each with a value to compare it with.
 
+import { Figures } from '../jobs/figures.tsx'
 import j from '../jobs/jobs.module.css'
 import { href } from '../router.ts'
 import { cx } from '../ui/ui.tsx'
@@ -14,17 +15,7 @@ export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
       <p class={cx(j.note, s.means)}>
         <a href={href('/help/sweep-verdict')}>What each of these means</a>
       </p>
-      <dl class={cx(j.figures, s.wide)}>
-        {verdictRows(verdict).map(([name, value, note]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {value}
-              <small>{note}</small>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Figures of={verdictRows(verdict)} class={s.wide} />
     </section>
   )
 }

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { count, percent, ratio, time } from '../format.ts'
 import { Show, useLoad } from '../frame/page.tsx'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { StitchedEquity, Verdict } from '../../wire/sweep.ts'
 import j from '../jobs/jobs.module.css'
@@ -189,20 +189,8 @@ function Equity({
               cell: ({ at }) => time(at, 'UTC', true),
               sort: ({ at }) => at,
             },
-            {
-              of: 'equity',
-              head: 'Equity',
-              look: 'number',
-              cell: ({ i }) => ratio(equity[i]),
-              sort: ({ i }) => equity[i] ?? 0,
-            },
-            {
-              of: 'window',
-              head: 'Window',
-              look: 'number',
-              cell: ({ i }) => count(window[i]! + 1),
-              sort: ({ i }) => window[i] ?? 0,
-            },
+            numbers('equity', 'Equity', ({ i }: (typeof rows)[number]) => equity[i], ratio),
+            numbers('window', 'Window', ({ i }: (typeof rows)[number]) => window[i]! + 1, count),
           ]}
         />
       </details>
@@ -228,13 +216,8 @@ const RULES = [
 function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: number) => void }) {
   const rows = cell.windows.map((window, i) => ({ ...window, i }))
   type Row = (typeof rows)[number]
-  const amount = (of: 'inProfit' | 'outProfit', head: string): Column<Row> => ({
-    of,
-    head,
-    look: 'number',
-    cell: (row) => ratio(row[of]),
-    sort: (row) => row[of],
-  })
+  const amount = (of: 'inProfit' | 'outProfit', head: string) =>
+    numbers<Row>(of, head, (row) => row[of], ratio)
   return (
     <>
       <ul class={s.rules}>
@@ -251,7 +234,7 @@ function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: n
         keyOf={({ i }) => String(i)}
         page={10}
         columns={[
-          { of: 'i', head: 'Window', look: 'number', cell: ({ i }) => count(i + 1), sort: ({ i }) => i },
+          numbers('i', 'Window', ({ i }: Row) => i + 1, count),
           {
             of: 'trial',
             head: 'Trial',
@@ -261,13 +244,12 @@ function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: n
           },
           amount('inProfit', 'Profit in sample'),
           amount('outProfit', 'Profit out of sample'),
-          {
-            of: 'outDrawdownPct',
-            head: 'Drawdown out of sample',
-            look: 'number',
-            cell: ({ outDrawdownPct }) => percent(outDrawdownPct),
-            sort: ({ outDrawdownPct }) => outDrawdownPct,
-          },
+          numbers(
+            'outDrawdownPct',
+            'Drawdown out of sample',
+            ({ outDrawdownPct }: Row) => outDrawdownPct,
+            percent,
+          ),
         ]}
       />
     </>

@@ -36,6 +36,14 @@ interface OwnColumn<R> extends ColumnLook<R> {
 }
 export type Column<R> = FieldColumn<R> | OwnColumn<R>
 
+/** A column of numbers, in whose order the rows can be put. */
+export const numbers = <R,>(
+  of: string,
+  head: string,
+  value: (row: R) => number | null | undefined,
+  shown: (value: number | null | undefined) => string,
+): Column<R> => ({ of, head, look: 'number', sort: value, cell: (row) => shown(value(row)) })
+
 interface DataTableProps<R> {
   readonly label: string
   readonly rows: readonly R[]
