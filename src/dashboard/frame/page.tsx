@@ -1,8 +1,7 @@
-// The building blocks of pages: a head, data that loads, secrets, confirmations of what cannot be undone, drop zones.
+// The building blocks of pages: a head, data that loads, secrets, confirmations of what cannot be undone.
 
 import type { ComponentChildren } from 'preact'
-import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
-import { filesDropped } from './dropped-files.ts'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { openDialog } from '../ui/dialogs.tsx'
@@ -275,70 +274,6 @@ function Confirm({ title, text, action, run, onClose }: Confirmed & { readonly o
       <p class="muted">{text}</p>
       <FormProblem error={error} />
     </Dialog>
-  )
-}
-
-interface DropZoneProps {
-  readonly accept: string
-  /** What the files are, for screen readers. */
-  readonly label?: string
-  readonly onFiles: (files: File[]) => void
-  readonly children: ComponentChildren
-  readonly multiple?: boolean
-  readonly disabled?: boolean
-}
-
-/** An area to drop files on, with a button to choose them. */
-export function DropZone({
-  accept,
-  label = 'File',
-  onFiles,
-  children,
-  multiple = false,
-  disabled = false,
-}: DropZoneProps) {
-  const [over, setOver] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
-  const id = useId()
-  return (
-    <div
-      class={s.drop}
-      data-over={over}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setOver(!disabled)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault()
-        setOver(false)
-        void filesDropped(event.dataTransfer).then((files) => {
-          if (!disabled && files.length > 0) onFiles(multiple ? files : files.slice(0, 1))
-        })
-      }}
-    >
-      {children}
-      <input
-        ref={input}
-        id={id}
-        class="visually-hidden"
-        type="file"
-        accept={accept}
-        multiple={multiple}
-        disabled={disabled}
-        tabIndex={-1}
-        aria-label={label}
-        onChange={(event) => {
-          const chosen = event.currentTarget
-          const files = [...(chosen.files ?? [])]
-          if (files.length > 0) onFiles(files)
-          chosen.value = ''
-        }}
-      />
-      <Button size="small" icon="upload" disabled={disabled} onClick={() => input.current?.click()}>
-        Choose {multiple ? 'files' : 'a file'}
-      </Button>
-    </div>
   )
 }
 

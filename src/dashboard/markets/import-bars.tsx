@@ -20,7 +20,8 @@ import {
   isLookedAtInPart,
   NO_HINTS,
 } from './bar-files.ts'
-import { DropZone, pageStyles as p } from '../frame/page.tsx'
+import { DropZone } from '../frame/drop-zone.tsx'
+import { pageStyles as p } from '../frame/page.tsx'
 import type { MovedFile } from '../../market/files/moving-in.ts'
 import { dropped } from './dropped.ts'
 import { MovedIn, movedIn } from './moving-in.tsx'

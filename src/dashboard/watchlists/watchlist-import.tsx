@@ -8,7 +8,8 @@ import { FormProblem, useForm } from '../ui/form.tsx'
 import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { importList } from './lists.ts'
-import { DropZone, pageStyles as p } from '../frame/page.tsx'
+import { DropZone } from '../frame/drop-zone.tsx'
+import { pageStyles as p } from '../frame/page.tsx'
 import { parseWatchlist, type ParsedWatchlist } from '../../market/files/watchlist-text.ts'
 import s from './watchlists.module.css'
 
