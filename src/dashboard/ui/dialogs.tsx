@@ -6,15 +6,14 @@ import { Fragment, type ComponentChildren } from 'preact'
 import { path } from '../router.ts'
 
 type Made = (close: () => void) => ComponentChildren
-const opened = signal<readonly { readonly id: number; readonly made: Made }[]>([])
-let nextId = 1
+const opened = signal<readonly Made[]>([])
 
 export function openDialog(made: Made): void {
-  opened.value = [...opened.peek(), { id: nextId++, made }]
+  opened.value = [...opened.peek(), made]
 }
 
-const close = (id: number): void => {
-  opened.value = opened.peek().filter((one) => one.id !== id)
+const close = (made: Made): void => {
+  opened.value = opened.peek().filter((one) => one !== made)
 }
 
 // At once, so that a dialog may be opened on the page that was just gone to.
@@ -26,8 +25,8 @@ effect(() => {
 export function Dialogs() {
   return (
     <>
-      {opened.value.map(({ id, made }) => (
-        <Fragment key={id}>{made(() => close(id))}</Fragment>
+      {opened.value.map((made) => (
+        <Fragment key={made}>{made(() => close(made))}</Fragment>
       ))}
     </>
   )
