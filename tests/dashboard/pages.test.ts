@@ -242,6 +242,9 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.getByRole('button', { name: 'Create alert' }).click()
       const row = page.getByRole('listitem').filter({ hasText: 'Back up' })
       await row.getByText('active').waitFor()
+      await row.getByRole('button', { name: 'Back up', exact: true }).click()
+      await page.getByRole('dialog', { name: 'Change the alert' }).waitFor()
+      await page.keyboard.press('Escape')
       await row.getByRole('button', { name: /More for/ }).click()
       await page.getByRole('menuitem', { name: 'Pause' }).click()
       await row.getByText('paused').waitFor()
@@ -1252,6 +1255,7 @@ if bar_index % (days * 6) == 9
       }
       const all = page.getByRole('checkbox', { name: 'Choose all that are shown' })
       expect(await all.evaluate((box) => (box as HTMLInputElement).indeterminate)).toBe(true)
+      expect((await all.locator('xpath=..').boundingBox())?.width).toBeGreaterThanOrEqual(24)
       expect(await violations(page)).toEqual([])
       await page.getByRole('button', { name: 'Delete 3' }).focus()
       await page.keyboard.press('Enter')

@@ -67,7 +67,9 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
   return (
     <li class={s.row} data-state={alert.state}>
       <div class={s.main}>
-        <strong>{nameText(alert) || conditionText(alert)}</strong>
+        <button type="button" class={s.name} onClick={() => (alertAt.value = { alert })}>
+          {nameText(alert) || conditionText(alert)}
+        </button>
         <span class={s.note}>
           {marketText(alert)}
           {alert.name && ` · ${conditionText(alert)}`}

@@ -124,12 +124,14 @@ export function DataTable<R>({ rows, columns, wire = {}, empty, page = 100, ...r
               <tr key={keys[i]}>
                 {choice && (
                   <td class={s.pick}>
-                    <input
-                      type="checkbox"
-                      aria-label={`Choose ${choice.nameOf(row)}`}
-                      checked={choice.chosen.includes(keys[i]!)}
-                      onChange={(event) => choice.onChoose([keys[i]!], event.currentTarget.checked)}
-                    />
+                    <label>
+                      <input
+                        type="checkbox"
+                        aria-label={`Choose ${choice.nameOf(row)}`}
+                        checked={choice.chosen.includes(keys[i]!)}
+                        onChange={(event) => choice.onChoose([keys[i]!], event.currentTarget.checked)}
+                      />
+                    </label>
                   </td>
                 )}
                 {columns.map((column) => (
@@ -280,13 +282,15 @@ function ChooseAll<R>({ keys, choice }: { readonly keys: readonly string[]; read
     if (box.current) box.current.indeterminate = chosen > 0 && chosen < keys.length
   }, [chosen, keys.length])
   return (
-    <input
-      ref={box}
-      type="checkbox"
-      aria-label="Choose all that are shown"
-      checked={chosen === keys.length}
-      onChange={(event) => choice.onChoose(keys, event.currentTarget.checked)}
-    />
+    <label>
+      <input
+        ref={box}
+        type="checkbox"
+        aria-label="Choose all that are shown"
+        checked={chosen === keys.length}
+        onChange={(event) => choice.onChoose(keys, event.currentTarget.checked)}
+      />
+    </label>
   )
 }
 
