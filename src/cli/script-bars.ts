@@ -3,7 +3,7 @@
 import { users } from '../people/accounts/accounts.ts'
 import type { FetchSeries } from '../work/workers/asked-series.ts'
 import { Problem } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
 import { memoryBars, type SeriesKey, seriesKey, seriesName } from '../market/bar-store.ts'

@@ -2,7 +2,7 @@
 
 import { SymbolLists, type SymbolListStatus } from '../people/feeds/symbol-lists.ts'
 import { SYMBOL_TYPES } from '../lib/symbol-type.ts'
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import { isSameSymbol } from '../market/bar-cache.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { SYMBOL_LISTS } from '../market/listings/symbol-lists.ts'

@@ -1,7 +1,7 @@
 // A market as programs hand it over: bars of one symbol and interval, with what the symbol trades in.
 
 import { invalidField } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import type { Series } from '../language/environment.ts'
 import { type BarRow, type Bars, barsOf } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'

@@ -1,7 +1,7 @@
 // Cached bars and the facts of their symbols: importing, querying, correcting, deleting.
 
 import { invalidField, Problem } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
 import { parseTime } from '../market/bar-time.ts'

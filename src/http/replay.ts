@@ -1,7 +1,7 @@
 // Replays of the market, and a user's place in each: cursor and bookmarks.
 
 import { Problem } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import { barsNotFound } from '../market/bar-cache.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'

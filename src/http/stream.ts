@@ -1,7 +1,7 @@
 // Sends events as they happen, as server-sent events: new bars, firings of the user's alerts, the user's finished backtests
 // and sweeps.
 
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import { sse } from 'elysia'
 import type { Scope } from '../wire/scopes.ts'
 import type { FormingOf } from '../people/feeds/live-bars.ts'

@@ -3,6 +3,8 @@
 // A character is a Unicode code point, as people (and JSON Schema) count: an emoji is one, though JavaScript counts
 // two units. Texts are cut between code points, since half a pair can be neither stored nor sent on.
 
+import { marketName } from './market-name.ts'
+
 /**
  * A `line` (a name, a title, a tag) has no line breaks; a `market` is a line that is stored as `marketName` writes
  * it; `prose` may have line breaks; `raw` is code, addresses and files.
@@ -35,14 +37,6 @@ export function textFault(text: string, { form, minLength, maxLength }: TextBoun
 
 export function isOneLine(form: TextForm): boolean {
   return form === 'line' || form === 'market'
-}
-
-/**
- * An exchange's or a ticker's name as it is stored: in upper case, as TradingView has them, and composed (NFC), since
- * the `é` of one keyboard is an `e` and an accent on another, and both mean the same symbol.
- */
-export function marketName(text: string): string {
-  return text.normalize('NFC').toUpperCase().normalize('NFC')
 }
 
 /** Whether the stored form of an exchange's or a ticker's name is too long. */

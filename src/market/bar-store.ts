@@ -10,7 +10,7 @@
 // Memory (for tests) and LMDB (`store/lmdb-bars.ts`) implement it, and both must pass
 // `tests/market/bar-store.conformance.ts`.
 
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import {
   type BarRange,
   type Bars,

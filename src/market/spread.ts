@@ -5,7 +5,7 @@
 // highest and the lowest are high and low. A bar that divides by nought is left out. A spread has no volume.
 
 import { Problem } from '../lib/problem.ts'
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import { emptyBars, sliceBars, type Bars } from './bars.ts'
 
 /** The exchange that spreads are on; the symbol is the formula. */

@@ -5,7 +5,7 @@
 
 import { type FieldProblem, Problem } from '../lib/problem.ts'
 import { SYMBOL_TYPES, type SymbolType } from '../lib/symbol-type.ts'
-import { marketName } from '../lib/text.ts'
+import { marketName } from '../lib/market-name.ts'
 import type { Bars } from './bars.ts'
 import { parseSession } from './session.ts'
 import type { SymbolInfo } from './symbol.ts'

@@ -4,7 +4,8 @@
 // what is no list), and how they are searched is in `directory.ts`. The names are TradingView's: `BTCUSDT` and not `BTC-USDT`,
 // and `BTCUSDT.P` for a perpetual contract.
 
-import { marketName, MARKET_NAME_MAX } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
+import { MARKET_NAME_MAX } from '../../lib/text.ts'
 import type { SymbolType } from '../../lib/symbol-type.ts'
 
 export interface Listing {

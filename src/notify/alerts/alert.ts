@@ -2,7 +2,7 @@
 
 import { askedDay } from '../../language/behaviour.ts'
 import { Problem, invalidField } from '../../lib/problem.ts'
-import { marketName } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
 import { requireInterval } from '../../market/interval.ts'
 import { OPERATORS, type Alert as AlertWire, type AlertKind, type Operator } from '../../wire/alert.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS } from './condition.ts'

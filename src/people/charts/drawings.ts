@@ -5,7 +5,7 @@
 
 import { Listeners } from '../../lib/listeners.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
-import { marketName } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../../store/collection.ts'
 import type { StoreDeps } from '../../store/owned.ts'
 import { decide } from '../../store/transaction.ts'

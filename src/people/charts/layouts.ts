@@ -2,7 +2,7 @@
 
 import { Listeners } from '../../lib/listeners.ts'
 import { invalidField, Problem } from '../../lib/problem.ts'
-import { marketName } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
 import { collection } from '../../store/collection.ts'
 import { byOwner, OwnedRecords, type RecordDeps } from '../../store/owned.ts'
 import type { Also } from '../../store/transaction.ts'

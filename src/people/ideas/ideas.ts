@@ -3,7 +3,7 @@
 import { Problem } from '../../lib/problem.ts'
 import type { Random } from '../../lib/random.ts'
 import { base32 } from '../../lib/ids.ts'
-import { marketName } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
 import { collection, type Page, type PageOptions } from '../../store/collection.ts'
 import { dropText, largeText, stageText, textKeys, type LargeText } from '../../store/large-text.ts'
 import { OwnedRecords, type RecordDeps } from '../../store/owned.ts'

@@ -2,7 +2,8 @@
 
 import { csvRow } from '../../lib/csv-text.ts'
 import { Problem, type FieldProblem } from '../../lib/problem.ts'
-import { longerThan, MARKET_NAME_MAX, marketName } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
+import { longerThan, MARKET_NAME_MAX } from '../../lib/text.ts'
 import { collection } from '../../store/collection.ts'
 import { byOwner, OwnedRecords, type RecordDeps } from '../../store/owned.ts'
 import type { Also } from '../../store/transaction.ts'

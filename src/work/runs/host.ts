@@ -1,7 +1,7 @@
 // What a script may ask for while it runs: other series that its user sees, finer bars, and libraries.
 
 import type { ScriptHost } from '../workers/desk.ts'
-import { marketName } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
 import { seriesKey, type SeriesInfo, type SeriesKey } from '../../market/bar-store.ts'
 import type { Bars } from '../../market/bars.ts'
 import { compareIntervals, normalizeInterval, parseInterval } from '../../market/interval.ts'

@@ -3,7 +3,7 @@
 // All series that the user sees are listed at once: asking the store for each of four thousand names would take longer than
 // running the script on them. Bars are read past the cache, which would otherwise drop what open charts use.
 
-import { marketName } from '../../lib/text.ts'
+import { marketName } from '../../lib/market-name.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
 import type { SeriesKey } from '../../market/bar-store.ts'
 import { BAR_FIELDS, type Bars } from '../../market/bars.ts'
