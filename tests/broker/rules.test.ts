@@ -292,6 +292,18 @@ const CASES: readonly RuleCase[] = [
     positions: [0, -1, -1],
   },
   {
+    rule: 'C5: an entry that reverses what another of its run is to reverse takes both quantities',
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, long, short }) => {
+      if (bar === 0) short('S')
+      if (bar !== 1) return
+      long('L')
+      short('S2')
+    },
+    trades: ['short 1 S@1 100 → L@2 100 = 0', 'long 1 L@2 100 → S2@2 100 = 0'],
+    positions: [0, -1, -1, -1],
+  },
+  {
     rule: 'C7: of two entries against a position the last one carries the flip',
     args: { pyramiding: 5 },
     bars: `${FLAT} ${FLAT} ${FLAT}`,
