@@ -57,8 +57,8 @@ test.each([
 
 test.each([
   [
-    'in an array',
-    'var all = array.new<matrix<float>>()\nt = m.transpose()\nall.push(t)\nplot(all.first().get(0, 0))',
+    'in an object of an array',
+    'type Box\n    matrix<float> of\nvar all = array.new<Box>()\nt = m.transpose()\nall.push(Box.new(t))\nplot(all.first().of.get(0, 0))',
   ],
   [
     'in a variable that stays',
