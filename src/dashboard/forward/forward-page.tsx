@@ -17,7 +17,8 @@ import type { Divergence, ForwardOrder, ForwardRun } from '../../wire/forward-ru
 import { bottom } from '../workspace.ts'
 import j from '../jobs/jobs.module.css'
 import { ForwardCurve } from './forward-curve.tsx'
-import { orderColumns, positionText } from './order-columns.tsx'
+import { orderColumns } from './order-columns.tsx'
+import { positionText } from './position-text.ts'
 
 const LOOK_MS = 5000
 /** What is said behind it, where the run tells of bars that are not over. */

@@ -1,4 +1,4 @@
-// What is said of orders and positions of forward runs in every table: what an order is, its side, size and price.
+// What is said of orders of forward runs in every table: what an order is, its side, size and price.
 
 import { quantity } from '../format.ts'
 import { numbers, type Column } from '../ui/data-table.tsx'
@@ -12,9 +12,6 @@ type Order = Pick<WaitingOrder, 'side' | 'qty'> & {
 /** Without the noise of binary fractions: 100.24775000000001 is 100.24775. */
 const priceText = (price: number | null | undefined) =>
   price === null || price === undefined ? 'market' : String(Number(price.toPrecision(12)))
-
-export const positionText = (position: number): string =>
-  position === 0 ? 'flat' : `${position > 0 ? 'long' : 'short'} ${quantity(Math.abs(position))}`
 
 export const orderColumns = <R extends Order>(): readonly Column<R>[] => [
   { of: 'type', head: 'Type', cell: ({ type }) => type ?? '' },
