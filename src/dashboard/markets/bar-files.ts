@@ -109,3 +109,6 @@ function send<T extends object>(
     request.send(body)
   })
 }
+
+/** What the server says of a file, without the flags of the command line, which has the same sentences. */
+export const withoutFlags = (text: string): string => text.replace(/ \(--[^)]+\)/g, '')

@@ -19,6 +19,7 @@ import {
   isCheckSum,
   isLookedAtInPart,
   NO_HINTS,
+  withoutFlags,
 } from './bar-files.ts'
 import { DropZone } from '../frame/drop-zone.tsx'
 import { pageStyles as p } from '../frame/page.tsx'
@@ -259,7 +260,7 @@ function Done({ done }: { readonly done: Imported }) {
       )}
       {done.warnings?.map(({ code, message }) => (
         <div key={code} class={p['note']} data-tone="warn">
-          <p>{message}</p>
+          <p>{withoutFlags(message)}</p>
         </div>
       ))}
       <Reading read={{ ...done.read, findings }} />
@@ -306,7 +307,7 @@ function Refused({ error }: { readonly error: unknown }) {
     <div class={p['note']} data-tone="down" role="alert">
       <strong>This file cannot be imported</strong>
       <p>
-        <Said text={messageOf(error)} />
+        <Said text={withoutFlags(messageOf(error))} />
       </p>
     </div>
   )
@@ -353,7 +354,7 @@ function Reading({ read: { files, fileCount, findings } }: { readonly read: Insp
         <ul>
           {findings.map(({ kind, message, done, examples }) => (
             <li key={kind}>
-              {message}; {done}
+              {message}; {withoutFlags(done)}
               {examples.length > 0 && (
                 <span class="muted num">
                   {' '}
