@@ -300,7 +300,7 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await row.getByText('made just now').waitFor()
     expect(await row.innerText()).toContain('AAPL is above 9,000')
     // Its bars are of a file that ended years ago, and so is what fires on them.
-    await row.getByText(/^No new bars come: the newest of NASDAQ:AAPL 1d is of \d/).waitFor()
+    await row.getByText(/^No new bars come: the newest of NASDAQ:AAPL 1D is of \d/).waitFor()
     await makeAlert(page, { ...apple, op: 'above', price: 1 })
     await page
       .getByRole('list', { name: 'Firings' })
