@@ -765,6 +765,22 @@ const CASES: readonly RuleCase[] = [
     ],
   })),
   {
+    rule: 'A15: of limits to buy that one open has reached the lowest fills first',
+    args: { pyramiding: 3 },
+    bars: `${FLAT} ${FLAT} 96/97/95/96 96/97/95/96 ${FLAT}`,
+    script: ({ bar, long, closeAll }) => {
+      if (bar === 0)
+        for (const [id, limit] of [
+          ['B', 97],
+          ['A', 99],
+          ['C', 98],
+        ] as const)
+          long(id, { limit })
+      if (bar === 2) closeAll()
+    },
+    trades: ['B', 'C', 'A'].map((id) => `long 1 ${id}@2 96 → Close position order@3 96 = 0`),
+  },
+  {
     rule: 'A16: at one price a stop goes before a limit',
     bars: `${FLAT} 100/103/99.9/102`,
     script: ({ bar, order }) => {

@@ -497,9 +497,13 @@ export class Walk {
   }
 }
 
-/** A15: at the same open, buy stops fill before sell stops, and limits come last, those that buy before those that sell. */
+/**
+ * A15: at the same open, buy stops fill before sell stops, and limits come last, those that buy before those that sell; of
+ * those that buy the lowest limit first.
+ */
 function gapOrder(a: Order, b: Order): number {
-  return gapRank(a) - gapRank(b) || a.sequence - b.sequence
+  const rank = gapRank(a)
+  return rank - gapRank(b) || (rank === 2 && a.limit - b.limit) || a.sequence - b.sequence
 }
 
 function gapRank(order: Order): number {

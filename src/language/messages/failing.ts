@@ -196,7 +196,7 @@ export const tooManyRequests = (most: number) =>
   )
 export const handsOutTooMuch = (most: number) =>
   exceeds(
-    `request.*() copies the collection it asks for on every bar: that is more than ${long(most)} elements by now. Ask for the value you need rather than for all of them.`,
+    `request.*() copies the collection it asks for on every bar: that is more than ${long(most)} elements by now. Ask for the value you need, not for all of them.`,
   )
 export const requestsItself = () =>
   fails('A request.security() needs its own result: what it evaluates leads back to the call itself.')

@@ -27,12 +27,12 @@ export const noSides = (): RunWarning => ({
 export const noSidedBars = (): RunWarning => ({
   code: 'no-sided-bars',
   message:
-    'What traded at each price is not known here, and the rows of `request.footprint()` are na: they come from shorter bars that know their sides. Import the trades also as bars of a second (`1s`).',
+    'What traded at each price is not known: the rows of `request.footprint()` are na. They come from shorter bars that know their sides. Import the trades also as bars of `1s`.',
 })
 export const sidedBarsDiffer = (): RunWarning => ({
   code: 'sided-bars-differ',
   message:
-    'Shorter bars that know their sides do not add up to each bar here: there the rows of `request.footprint()` are na. Import the same trades as both.',
+    'Shorter bars that know their sides do not add up to each bar: there the rows of `request.footprint()` are na. Import the same trades as both.',
 })
 export const tooManyPriceRows = (most: number): RunWarning => ({
   code: 'too-many-price-rows',
