@@ -31,6 +31,7 @@ interface Label {
   readonly id: string
   readonly comment: string | null
   readonly alertMessage: string | null
+  /** Only of orders: see `Execution`. */
   readonly paired?: boolean
 }
 
