@@ -7,18 +7,9 @@ import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field, Select, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import type { SymbolFacts } from '../watchlists/quotes.ts'
+import { FACTS } from './facts.ts'
 
 const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
-const FACTS = [
-  ['description', 'Description', ''],
-  ['currency', 'Currency', 'The currency of its prices.'],
-  ['baseCurrency', 'Base currency', 'Of a currency pair; otherwise empty.'],
-  ['mintick', 'Tick size', 'Prices move in steps of this.'],
-  ['pointValue', 'Point value', 'What one point is worth per contract.'],
-  ['minQuantity', 'Smallest quantity', 'Quantities are multiples of this.'],
-  ['timezone', 'Time zone', 'Like America/New_York.'],
-  ['session', 'Session', 'Like 0930-1600 or 24x7.'],
-] as const
 
 interface SymbolEditorProps {
   readonly facts: SymbolFacts

@@ -5,6 +5,7 @@ import type { Explanation } from '../../wire/explanation.ts'
 import { href } from '../router.ts'
 import { zone } from '../chart/chart-state.ts'
 import { count, time as timeText } from '../format.ts'
+import { FACTS } from '../markets/facts.ts'
 import { rerunWith } from '../run-script.ts'
 import { Badge, Button, Failure, Said } from '../ui/ui.tsx'
 import { agreedText, isRunnable } from './comparing.ts'
@@ -59,8 +60,8 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
       {Object.keys(symbol).length > 0 && (
         <p>
           Facts of the symbol are changed under <a href={href('/markets/sources')}>Markets, Sources</a>:{' '}
-          {Object.entries(symbol)
-            .map(([name, value]) => `${name} ${value}`)
+          {FACTS.filter(([name]) => symbol[name] !== undefined)
+            .map(([name, label]) => `${label} ${symbol[name]}`)
             .join(', ')}
           .
         </p>

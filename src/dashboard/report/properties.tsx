@@ -102,7 +102,11 @@ function Log({ title, rows }: { readonly title: string; readonly rows: readonly 
   return (
     <section class={s.log}>
       <h3>
-        {title} <span class="muted">{count(rows.length)}</span>
+        {title}{' '}
+        <span class="muted">
+          {rows.length > LOGS_SHOWN && `the last ${LOGS_SHOWN} of `}
+          {count(rows.length)}
+        </span>
       </h3>
       <ul>
         {rows.slice(-LOGS_SHOWN).map((row, i) => (
