@@ -38,6 +38,8 @@ interface Closed {
   readonly open: boolean
 }
 
+type Order = Report['orders'][number]
+
 interface Costs {
   readonly type: 'percent' | 'cash_per_contract' | 'cash_per_order'
   readonly value: number
@@ -62,7 +64,7 @@ function recomputed({ orders }: Report, bars: Bars, rates: readonly number[], co
   const closedEquity = () => booked - sum(lots.map((lot) => lot.fee))
   const openProfit = (price: number, bar: number) =>
     sum(lots.map((lot) => lot.side * lot.units * (price - lot.price) * POINT * rates[bar]!))
-  const fill = ({ side, qty, price, bar, id }: Report['orders'][number]) => {
+  const fill = ({ side, qty, price, bar, id }: Order, turns: boolean) => {
     const direction = side === 'buy' ? 1 : -1
     const fee =
       costs.type === 'percent'
@@ -77,13 +79,14 @@ function recomputed({ orders }: Report, bars: Bars, rates: readonly number[], co
       const entryFee = (lot.fee * units) / lot.units
       const exitFee = (fee * units) / qty
       const profit = lot.side * units * (price - lot.price) * POINT * rates[bar]! - entryFee - exitFee
+      const isTurned = turns && lot.side === -1
       trades.push({
-        lot: { ...lot },
+        lot: isTurned ? { ...lot, side: 1, id } : { ...lot },
         units,
         exitBar: bar,
         exitPrice: price,
-        entryFee,
-        exitFee,
+        entryFee: isTurned ? exitFee : entryFee,
+        exitFee: isTurned ? entryFee : exitFee,
         profit,
         open: false,
       })
@@ -103,7 +106,9 @@ function recomputed({ orders }: Report, bars: Bars, rates: readonly number[], co
     held.short = Math.max(held.short, -position)
   }
   for (let bar = 0; bar <= last; bar++) {
-    for (const order of orders) if (order.bar === bar) fill(order)
+    const filled = orders.filter((order) => order.bar === bar)
+    const wasShort = lots.some(({ side }) => side === -1)
+    for (const order of filled) fill(order, !wasShort && buysAfterSelling(order, filled))
     if (lots.length > 0) barsHeld++
     if (lots.length > 0)
       for (const price of [bars.low[bar]!, bars.high[bar]!]) look(closedEquity() + openProfit(price, bar))
@@ -124,6 +129,15 @@ function recomputed({ orders }: Report, bars: Bars, rates: readonly number[], co
     })
   }
   return { trades, seen, held, curve, barsHeld }
+}
+
+/** A18: an entry that buys, called after one of the same run that sells; the numbers in their ids count the calls. */
+function buysAfterSelling({ side, id }: Order, filled: readonly Order[]): boolean {
+  return (
+    side === 'buy' &&
+    id.startsWith('E') &&
+    filled.some((one) => one.side === 'sell' && one.id.startsWith('E') && +one.id.slice(1) < +id.slice(1))
+  )
 }
 
 function sum(values: readonly number[]): number {
