@@ -137,8 +137,21 @@ describe.skipIf(noBrowser)('optimising', () => {
 
   test('finds a best for a script that trades rarely, as the first one does', async () => {
     const { page } = await site.open({ remembered: REMEMBERED })
+    const preview = Promise.withResolvers<void>()
+    await page.route('**/api/platform/backtests/preview', async (route) => {
+      await preview.promise
+      await route.continue()
+    })
     await page.goto(`${site.url}/`)
-    await page.getByRole('button', { name: 'Optimise', exact: true }).click()
+    const button = page.getByRole('button', { name: 'Optimise', exact: true })
+    const cancel = page.getByRole('button', { name: 'Cancel', exact: true })
+    await cancel.waitFor()
+    const before = await button.boundingBox()
+    preview.resolve()
+    await cancel.waitFor({ state: 'detached' })
+    // What a preview shows for a moment moves nothing from under the pointer.
+    expect(await button.boundingBox()).toEqual(before)
+    await button.click()
     await page.waitForURL(/\/research\/editor\/optimise$/)
     const wanted = await page.getByLabel('A trial counts if').inputValue()
     const [, least] = /^trades >= (\d+)$/.exec(wanted)!

@@ -144,11 +144,6 @@ function RunTools() {
       >
         {isBusy ? 'Running' : 'Run'}
       </Button>
-      {running.value && (
-        <Button size="small" onClick={cancelRun}>
-          Cancel
-        </Button>
-      )}
       <Button size="small" onClick={() => goTo(editedSubject(), 'optimise')}>
         Optimise
       </Button>
@@ -171,6 +166,12 @@ function RunTools() {
       <span class={s.state} role="status">
         {lastDone.value && !running.value && `${unsaved.value ? '· ' : ''}${doneText(lastDone.value)}`}
       </span>
+      {/* Behind all that can be clicked: it comes and goes by itself with previews, and nothing may move under the pointer. */}
+      {running.value && (
+        <Button size="small" onClick={cancelRun}>
+          Cancel
+        </Button>
+      )}
     </>
   )
 }
