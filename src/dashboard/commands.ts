@@ -2,7 +2,7 @@
 
 import { computed, signal } from '@preact/signals'
 import { commandNow } from './addresses.ts'
-import { areSameKeys, keyText, OWN_ACTS, pressed, type Act, type KeyPress } from './keys.ts'
+import { areSameKeys, keyText, pressed, type Act, type KeyPress } from './keys.ts'
 import { remembered } from './settings.ts'
 
 export interface Command extends Act {
@@ -39,9 +39,9 @@ export const chooseKeys = (keys: Readonly<Record<string, string>>): void => {
 /** The keys an act has; '' = none. */
 export const keysOf = ({ id, keys = '' }: Pick<Act, 'id' | 'keys'>): string => chosenKeys.value[id] ?? keys
 
-/** The keys of a command that is there, or of an act of editor or watchlist, as on the user's keyboard; '' = none. */
+/** The keys of a command that is there, as on the user's keyboard; '' = none. */
 export function keysShown(id: string): string {
-  const act = [...commands.value, ...OWN_ACTS].find((one) => one.id === id)
+  const act = commands.value.find((one) => one.id === id)
   return act ? keyText(keysOf(act)) : ''
 }
 
@@ -63,7 +63,7 @@ export function commandFor(event: KeyPress, section?: Command['section']): Comma
   )
 }
 
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   const element = target instanceof Element ? target : null
   return Boolean(element?.closest('input, textarea, select, [contenteditable], [data-editor]'))
 }

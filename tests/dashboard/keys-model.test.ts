@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 import { canClash, refusalOf } from '../../src/dashboard/help/key-choice.ts'
-import { areSameKeys, keyText, OWN_ACTS, pressed } from '../../src/dashboard/keys.ts'
+import { areSameKeys, keyText, pressed } from '../../src/dashboard/keys.ts'
+import { OWN_ACTS } from '../../src/dashboard/own-acts.ts'
 
 const NONE = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false }
 const press = (key: string, code: string, held: Partial<typeof NONE> = {}, mac = false) =>

@@ -5,7 +5,7 @@ import { copyLineDown, deleteLine, moveLineDown, moveLineUp, toggleComment } fro
 import { openSearchPanel, selectNextOccurrence } from '@codemirror/search'
 import type { Command, KeyBinding } from '@codemirror/view'
 import { keysOf } from '../commands.ts'
-import { OWN_ACTS } from '../keys.ts'
+import { OWN_ACTS } from '../own-acts.ts'
 import { goToDeclaration, selectEverywhere } from './navigation.ts'
 
 const RUNS: Readonly<Record<string, Command>> = {

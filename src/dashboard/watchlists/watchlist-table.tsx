@@ -4,7 +4,6 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { keysShown } from '../commands.ts'
 import { count, percent, price, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
@@ -17,7 +16,7 @@ import { Field } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { arrange, moved, type Watchlist, type WatchlistItem } from './lists.ts'
 import { attempt } from '../frame/page.tsx'
-import { arePressed, keysForReaders } from './row-keys.ts'
+import { arePressed, keysForReaders, ownKeysShown } from '../own-keys.ts'
 import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 
@@ -244,20 +243,20 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
             {
               text: note === null ? 'Add a note' : 'Edit the note',
               icon: 'note',
-              hint: keysShown('watchlist:note'),
+              hint: ownKeysShown('watchlist:note'),
               run: onNote,
             },
             {
               text: 'Move up',
               icon: 'up',
-              hint: keysShown('watchlist:up'),
+              hint: ownKeysShown('watchlist:up'),
               disabled: first,
               run: () => onMove(-1),
             },
             {
               text: 'Move down',
               icon: 'down',
-              hint: keysShown('watchlist:down'),
+              hint: ownKeysShown('watchlist:down'),
               disabled: last,
               run: () => onMove(1),
             },
