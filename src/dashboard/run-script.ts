@@ -14,7 +14,6 @@ import { titleOf } from './editor/title-of.ts'
 import { activeId, charts, fieldOf, isSameMarket, market, scriptId, scriptMarket } from './charts.ts'
 import { isStudyPlot, runInputs } from './studies/plot-sources.ts'
 import {
-  bottom,
   diagnostics,
   inputs,
   lastDone,
@@ -62,12 +61,12 @@ export function cancelRun(): void {
 }
 
 /**
- * With `reveal` the report is opened if nothing is open that shows the result. Without `keep` it is only a preview, as when
- * an input changes with every key: the server stores nothing. With `here` it moves to the active chart.
+ * Without `keep` it is only a preview, as when an input changes with every key: the server stores nothing. With `here` it
+ * moves to the active chart. Answers whether there is a result.
  */
-export async function runScript({ reveal = false, keep = true, here = true } = {}): Promise<void> {
+export async function runScript({ keep = true, here = true } = {}): Promise<boolean> {
   const { source } = script.peek()
-  if (source.trim() === '') return
+  if (source.trim() === '') return false
   if (here) putScript()
   current?.abort()
   const mine = new AbortController()
@@ -100,13 +99,14 @@ export async function runScript({ reveal = false, keep = true, here = true } = {
       // A reload must not bring back the run that the address names.
       if (query.peek().has('backtest')) navigate('/', { replace: true })
     }
-    if (reveal && bottom.peek() === '') bottom.value = 'report'
+    return true
   } catch (error) {
-    if (mine.signal.aborted) return
+    if (mine.signal.aborted) return false
     if (error instanceof ApiError && error.diagnostics.length > 0) {
       diagnostics.value = error.diagnostics
       runProblem.value = null
     } else runProblem.value = error instanceof Error ? error : new Error(String(error))
+    return false
   } finally {
     if (current === mine) {
       current = null
@@ -126,7 +126,7 @@ function replacedBy(source: string, asOf: string | undefined): ShownRun['replace
 }
 
 /** Runs the open script as of an earlier day, now and from then on. */
-export function runAsOf(day: string): Promise<void> {
+export function runAsOf(day: string): Promise<boolean> {
   script.value = { ...script.peek(), asOf: day }
   return runScript()
 }
@@ -137,7 +137,7 @@ export const UNSTORED = 'unstored'
 export const CANCELLED = 'cancelled'
 
 /** Runs a script that was opened. Nobody asked for its result to be kept, so the server stores nothing. */
-export function runOpened({ here = true } = {}): Promise<void> {
+export function runOpened({ here = true } = {}): Promise<boolean> {
   lastRun.value = UNSTORED
   return runScript({ keep: false, here })
 }

@@ -71,7 +71,6 @@ describe.skipIf(noBrowser)('TradingView as of a day', () => {
         .click()
     await drawer('Script')
     await page.getByRole('button', { name: 'Run', exact: true }).click()
-    await drawer('Report')
     await page.getByText(SENTENCE).waitFor({ timeout: 60_000 })
     await page.getByText('TradingView as of 24 September 2026', { exact: true }).waitFor()
 

@@ -2,8 +2,9 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addCommands, keysShown, withKeys, type Command } from '../commands.ts'
+import { addCommands, commands, isTyping, keysShown, withKeys, type Command } from '../commands.ts'
 import { attempt, Segments } from '../frame/page.tsx'
+import { ownKeysShown } from '../own-keys.ts'
 import { editedSubject } from '../research/subject.ts'
 import { askToDelete, goTo, subjectItems } from '../research/subject-menu.ts'
 import { cancelRun, runScript } from '../run-script.ts'
@@ -121,11 +122,21 @@ function useEditor(host: { readonly current: HTMLDivElement | null }): EditorRef
   return editor
 }
 
-/** Runs the script, or goes to the first mistake that keeps it from running. */
+/** Runs the script and shows its report, unless somebody types on; or the first mistake that keeps it from running. */
 async function runOrShow(): Promise<void> {
-  await runScript()
+  const isDone = await runScript()
   const first = diagnostics.peek().find(({ severity }) => severity === 'error')
   if (first) jumpTo.value = { line: first.line, column: first.column }
+  else if (isDone && bottom.peek() === 'script' && !isTyping(document.activeElement)) showReport()
+}
+
+/** The button that was pressed is gone then, so the tab has the focus. */
+function showReport(): void {
+  if (run.peek()?.report.script.kind === 'strategy')
+    commands
+      .peek()
+      .find(({ id }) => id === 'show:report')
+      ?.run()
 }
 
 /** Running the script, its name, and what became of it. */
@@ -224,13 +235,13 @@ function menuItems(editor: EditorRef): MenuItems {
     {
       text: 'Find and replace',
       icon: 'search',
-      hint: keysShown('editor:find'),
+      hint: ownKeysShown('editor:find'),
       run: () => editor.current?.find(),
     },
     {
       text: 'Comment lines',
       icon: 'list',
-      hint: keysShown('editor:comment'),
+      hint: ownKeysShown('editor:comment'),
       run: () => editor.current?.toggleComment(),
     },
     '-',
