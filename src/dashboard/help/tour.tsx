@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { keysShown } from '../commands.ts'
-import { tourDone } from '../settings.ts'
+import { remembered, tourDone } from '../settings.ts'
 import { Button } from '../ui/ui.tsx'
 import { bottom, market, run } from '../workspace.ts'
 import s from './tour.module.css'
@@ -58,18 +58,23 @@ const STEPS: readonly Step[] = [
   },
 ]
 
+/** Where it was left, as by a reload. */
+const step = remembered('tour.step', 0)
+
 export function Tour() {
-  const [at, setAt] = useState(0)
+  const at = STEPS[step.value] ? step.value : 0
   const card = useRef<HTMLDivElement>(null)
   const [ring, setRing] = useState<DOMRect | null>(null)
-  const step = STEPS[at] ?? STEPS[0]
-  const end = () => (tourDone.value = true)
+  const { title, text, near, enter } = STEPS[at]!
+  const end = () => {
+    tourDone.value = true
+    step.value = 0
+  }
 
-  useEffect(() => step?.enter?.(), [at])
+  useEffect(() => enter?.(), [at])
   useLayoutEffect(() => {
     const place = () => {
-      const target = step && document.querySelector(step.near)
-      const box = target?.getBoundingClientRect() ?? null
+      const box = document.querySelector(near)?.getBoundingClientRect() ?? null
       setRing(box)
       if (!card.current) return
       const { offsetWidth: width, offsetHeight: height } = card.current
@@ -109,7 +114,6 @@ export function Tour() {
     return () => removeEventListener('keydown', onKey)
   }, [])
 
-  if (!step) return null
   const last = at === STEPS.length - 1
   return (
     <>
@@ -125,8 +129,8 @@ export function Tour() {
         />
       )}
       <div ref={card} class={s.tour} role="dialog" aria-label="Tour" aria-describedby="tour-text">
-        <h2>{step.title()}</h2>
-        <p id="tour-text">{step.text()}</p>
+        <h2>{title()}</h2>
+        <p id="tour-text">{text()}</p>
         <Button
           class={s.close ?? ''}
           size="small"
@@ -143,11 +147,11 @@ export function Tour() {
           </span>
           <span data-next>
             {at > 0 && (
-              <Button size="small" variant="quiet" onClick={() => setAt(at - 1)}>
+              <Button size="small" variant="quiet" onClick={() => (step.value = at - 1)}>
                 Back
               </Button>
             )}{' '}
-            <Button size="small" variant="primary" onClick={() => (last ? end() : setAt(at + 1))}>
+            <Button size="small" variant="primary" onClick={() => (last ? end() : (step.value = at + 1))}>
               {last ? 'Start' : 'Next'}
             </Button>
           </span>
