@@ -59,6 +59,7 @@ describe.skipIf(noBrowser)('optimising', () => {
     await page.getByRole('button', { name: 'Optimise', exact: true }).click()
     await page.getByText(/^Best of \d+ tried\. Chance that luck alone did this/).waitFor({ timeout: 60_000 })
     await page.getByRole('heading', { name: 'Map of the scores' }).waitFor()
+    await page.getByText('of the first 70% of the bars').first().waitFor()
     await shot(page, 'verdict')
     expect(await violations(page)).toEqual([])
     await page.locator('details summary').first().click()
@@ -124,7 +125,9 @@ describe.skipIf(noBrowser)('optimising', () => {
     await fits()
     await page.getByRole('button', { name: 'Optimise', exact: true }).click()
     await page.getByText(/^Best of \d+ tried/).waitFor({ timeout: 60_000 })
-    await page.getByRole('img', { name: /^Equity out of sample, window after window: .* became/ }).waitFor()
+    await page
+      .getByRole('img', { name: /^Equity out of sample, window after window: .*% of the capital/ })
+      .waitFor()
     await page.getByRole('table', { name: 'Windows' }).waitFor()
     await fits()
     expect(await violations(page)).toEqual([])

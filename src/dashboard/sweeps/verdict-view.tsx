@@ -54,6 +54,7 @@ function NoneRobust() {
 
 function Chosen({
   sweep,
+  verdict,
   trials,
   open,
   title,
@@ -61,26 +62,25 @@ function Chosen({
 }: VerdictProps & { readonly title: string; readonly number: number }) {
   const trial = trials.find((one) => one.trial === number)
   if (!trial) return null
+  const heldOut = verdict.heldOut && verdict.heldOut.bars / sweep.range.bars
+  const share = (part: number) => percent(part, { places: 0 })
+  const profit = (of: Readonly<Record<string, number | null>> | null) =>
+    percent(of?.['netProfitPct'], { plus: true })
   return (
     <section class={s.card}>
       <h2>{title}</h2>
+      {heldOut !== null && <p class="muted">of the first {share(1 - heldOut)} of the bars</p>}
       <dl>
         {sweep.space.map((varied, i) => (
-          <div key={nameOf(varied)}>
-            <dt>{nameOf(varied)}</dt>
-            <dd>{shownChoice(trial.choices[i]!)}</dd>
-          </div>
+          <Figure key={nameOf(varied)} name={nameOf(varied)} value={shownChoice(trial.choices[i]!)} />
         ))}
         {sweep.objective !== 'netProfit' && (
-          <div>
-            <dt class={s.wanted}>{inWords(sweep.objective)}</dt>
-            <dd>{scoreText(trial.score)}</dd>
-          </div>
+          <Figure name={inWords(sweep.objective)} isWanted value={scoreText(trial.score)} />
         )}
-        <div>
-          <dt>Net profit</dt>
-          <dd>{percent(trial.figures['netProfitPct'], { plus: true })}</dd>
-        </div>
+        <Figure name="Net profit" value={profit(trial.figures)} />
+        {heldOut !== null && (
+          <Figure name={`… of the last ${share(heldOut)}`} value={profit(trial.outside)} />
+        )}
       </dl>
       <Button size="small" icon="play" onClick={() => open(number)}>
         Run on the chart
@@ -88,6 +88,20 @@ function Chosen({
     </section>
   )
 }
+
+interface FigureProps {
+  readonly name: string
+  readonly value: string
+  /** It is what the sweep looked for. */
+  readonly isWanted?: boolean
+}
+
+const Figure = ({ name, value, isWanted }: FigureProps) => (
+  <div>
+    <dt class={isWanted ? s.wanted : undefined}>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+)
 
 const [WIDTH, HEIGHT] = [320, 180]
 

@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
-import { count, percent, ratio, time } from '../format.ts'
+import { count, percent, time } from '../format.ts'
 import { Show, useLoad } from '../frame/page.tsx'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
@@ -25,6 +25,15 @@ interface WalkForwardProps {
 export function WalkForward({ id, found, open }: WalkForwardProps) {
   const { cells } = found
   const [chosen, setChosen] = useState(() => firstShown(cells))
+  const loaded = useLoad(
+    (signal) =>
+      call('GET /api/platform/sweeps/{id}/walk-forward', {
+        path: { id },
+        query: { cell: String(chosen) },
+        signal,
+      }),
+    [id, chosen],
+  )
   const cell = cells[chosen]
   if (!cell) return null
   return (
@@ -39,8 +48,18 @@ export function WalkForward({ id, found, open }: WalkForwardProps) {
           <Matrix cells={cells} chosen={chosen} choose={setChosen} />
         </>
       )}
-      <Stitched id={id} cell={cell} place={chosen} />
-      <Windows cell={cell} open={open} />
+      <Show of={loaded}>
+        {({ stitched }) => (
+          <>
+            {stitched && stitched.time.length > 0 ? (
+              <Equity id={id} cell={cell} place={chosen} stitched={stitched} />
+            ) : (
+              <p class="muted">The equity of this sweep was not kept. Run it again to see it.</p>
+            )}
+            <Windows cell={cell} capital={stitched?.capital} open={open} />
+          </>
+        )}
+      </Show>
     </section>
   )
 }
@@ -110,41 +129,17 @@ function Matrix({
 const [WIDTH, HEIGHT] = [720, 200]
 const day = (at: number | undefined) => time(at, 'UTC', false)
 
-function Stitched({ id, cell, place }: { readonly id: string; readonly cell: Cell; readonly place: number }) {
-  const loaded = useLoad(
-    (signal) =>
-      call('GET /api/platform/sweeps/{id}/walk-forward', {
-        path: { id },
-        query: { cell: String(place) },
-        signal,
-      }),
-    [id, place],
-  )
-  return (
-    <Show of={loaded}>
-      {({ stitched }) =>
-        stitched && stitched.time.length > 0 ? (
-          <Equity id={id} cell={cell} place={place} stitched={stitched} />
-        ) : (
-          <p class="muted">The equity of this sweep was not kept. Run it again to see it.</p>
-        )
-      }
-    </Show>
-  )
-}
-
-function Equity({
-  id,
-  cell,
-  place,
-  stitched,
-}: {
+interface EquityProps {
   readonly id: string
   readonly cell: Cell
   readonly place: number
   readonly stitched: StitchedEquity
-}) {
-  const { capital, netProfit, netProfitPct, maxDrawdownPct, time: times, equity, window } = stitched
+}
+
+/** In shares of the capital, as all of a sweep. */
+function Equity({ id, cell, place, stitched }: EquityProps) {
+  const { capital, netProfitPct, maxDrawdownPct, time: times, equity, window } = stitched
+  const said = `${percent(netProfitPct, { plus: true })} of the capital, at most ${percent(maxDrawdownPct)} below a peak`
   const bounds = boundsOf(times, [capital, ...equity], { width: WIDTH, height: HEIGHT })
   const begins = times.flatMap((at, i) => (i > 0 && window[i] !== window[i - 1] ? [at] : []))
   const rows = times.map((at, i) => ({ at, i }))
@@ -158,7 +153,7 @@ function Equity({
         preserveAspectRatio="none"
         class={s.equity}
         role="img"
-        aria-label={`Equity out of sample, window after window: ${ratio(capital)} became ${ratio(capital + netProfit)}.`}
+        aria-label={`Equity out of sample, window after window: ${said}.`}
       >
         {begins.map((at) => (
           <line key={at} class={s.faint} x1={bounds.x(at)} x2={bounds.x(at)} y1={0} y2={HEIGHT} />
@@ -168,10 +163,7 @@ function Equity({
       </svg>
       <p class={s.ends}>
         <span>{day(times[0])}</span>
-        <span>
-          {ratio(capital)} became {ratio(capital + netProfit)} ({percent(netProfitPct, { plus: true })}), at
-          most {percent(maxDrawdownPct)} below a peak
-        </span>
+        <span>{said}</span>
         <span>{day(times.at(-1))}</span>
       </p>
       <details>
@@ -189,7 +181,12 @@ function Equity({
               cell: ({ at }) => time(at, 'UTC', true),
               sort: ({ at }) => at,
             },
-            numbers('equity', 'Equity', ({ i }: (typeof rows)[number]) => equity[i], ratio),
+            numbers(
+              'equity',
+              'Of the capital',
+              ({ i }: (typeof rows)[number]) => equity[i]! / capital,
+              percent,
+            ),
             numbers('window', 'Window', ({ i }: (typeof rows)[number]) => window[i]! + 1, count),
           ]}
         />
@@ -213,11 +210,21 @@ const RULES = [
   ['drawdown', 'none falls by 40%'],
 ] as const
 
-function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: number) => void }) {
+interface WindowsProps extends Pick<WalkForwardProps, 'open'> {
+  readonly cell: Cell
+  readonly capital: number | undefined
+}
+
+function Windows({ cell, capital = NaN, open }: WindowsProps) {
   const rows = cell.windows.map((window, i) => ({ ...window, i }))
   type Row = (typeof rows)[number]
-  const amount = (of: 'inProfit' | 'outProfit', head: string) =>
-    numbers<Row>(of, head, (row) => row[of], ratio)
+  const share = (of: 'inProfit' | 'outProfit', head: string) =>
+    numbers<Row>(
+      of,
+      head,
+      (row) => row[of] / capital,
+      (value) => percent(value, { plus: true }),
+    )
   return (
     <>
       <ul class={s.rules}>
@@ -242,8 +249,8 @@ function Windows({ cell, open }: { readonly cell: Cell; readonly open: (trial: n
             sort: ({ trial }) => trial,
             cell: ({ trial }) => (trial === null ? 'none' : <TrialButton trial={trial} open={open} />),
           },
-          amount('inProfit', 'Profit in sample'),
-          amount('outProfit', 'Profit out of sample'),
+          share('inProfit', 'Profit in sample'),
+          share('outProfit', 'Profit out of sample'),
           numbers(
             'outDrawdownPct',
             'Drawdown out of sample',
