@@ -47,7 +47,7 @@ describe.skipIf(noBrowser)('scanning', () => {
     await page.getByRole('button', { name: /^Priced \d+$/ }).click()
     expect(await page.getByLabel('Rows where').inputValue()).toBe('Priced')
     await page.getByRole('button', { name: 'Watch', exact: true }).click()
-    await page.getByText('you are told by e-mail and webhooks where Priced becomes true').waitFor()
+    await page.getByText('the markets where Priced becomes true are only listed here').waitFor()
     await page.getByRole('button', { name: 'Stop watching' }).click()
     await page.getByRole('button', { name: 'Watch', exact: true }).waitFor()
     await page.getByLabel('Rows where').fill('close < 0')

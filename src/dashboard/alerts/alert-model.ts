@@ -102,8 +102,12 @@ export function destinationsText(
       ? [channelIds.length === 1 ? 'a channel' : `${channelIds.length} channels`]
       : []),
   ]
-  return all.length > 0 ? `to ${all.join(', ')}` : 'only listed here'
+  return all.length > 0 ? `to ${all.join(', ')}` : LISTED
 }
+export const LISTED = 'only listed here'
+
+/** Whether it waits for its condition. */
+export const isOn = ({ state }: Pick<Alert, 'state'>): boolean => state === 'active' || state === 'throttled'
 
 export const STATE_TONES = {
   active: 'up',

@@ -13,9 +13,10 @@ import type { AlertValues } from './alert-values.ts'
 import s from './alerts.module.css'
 
 /** Whether a webhook listens to alerts. */
-const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
+export const listens = (one: Webhook): boolean =>
+  one.status === 'active' && one.events.includes('alert.triggered')
 
-interface KnownWays {
+export interface KnownWays {
   readonly webhooks: readonly Webhook[] | null
   readonly channels: readonly Channel[] | null
   readonly canMail: boolean | null

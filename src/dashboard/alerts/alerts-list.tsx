@@ -11,6 +11,7 @@ import { Badge, Button, Said } from '../ui/ui.tsx'
 import {
   conditionText,
   destinationsText,
+  isOn,
   nameText,
   STATE_TONES,
   type Alert,
@@ -47,7 +48,6 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
 
 export function AlertRow({ alert }: { readonly alert: Alert }) {
   const silence = silenceOf(alert)
-  const live = alert.state === 'active' || alert.state === 'throttled'
   const turn = (state: 'active' | 'paused') =>
     attempt(
       call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body: { state } }).then(
@@ -98,7 +98,7 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
             run: () => showOnChart(alert),
           },
           { text: 'Change', icon: 'tune', run: () => (alertAt.value = { alert }) },
-          live
+          isOn(alert)
             ? { text: 'Pause', icon: 'pause', run: () => turn('paused') }
             : {
                 text: alert.state === 'paused' ? 'Resume' : 'Arm again',

@@ -8,7 +8,7 @@ import { navigate } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
 import { Badge, Button, cx, Empty, Tabs, uiStyles as ui } from '../ui/ui.tsx'
 import { alertAt, market } from '../workspace.ts'
-import { nameText } from './alert-model.ts'
+import { isOn, nameText } from './alert-model.ts'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
 
 const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
@@ -62,10 +62,7 @@ function Armed() {
     <Show of={alerts}>
       {(list) => {
         if (list.length === 0) return <NoAlerts />
-        const shown = list.filter(
-          ({ state }) =>
-            filter === 'all' || (filter === 'active') === (state === 'active' || state === 'throttled'),
-        )
+        const shown = list.filter((alert) => filter === 'all' || (filter === 'active') === isOn(alert))
         return (
           <>
             <Segments

@@ -7,7 +7,7 @@ import { silenceText } from '../../market/silence.ts'
 import { call } from '../api-client.ts'
 import { isSameMarket } from '../charts.ts'
 import { toast } from '../ui/ui.tsx'
-import type { Alert } from './alert-model.ts'
+import { isOn, type Alert } from './alert-model.ts'
 
 interface Known {
   /** When it was asked for. */
@@ -32,8 +32,8 @@ export const sendsMail = (): boolean => known.value?.mails !== false
 
 /** Why an alert that is on has nothing to look at; null if it has, or while nobody knows. */
 export function silenceOf(alert: Alert): string | null {
-  const { state, exchange, symbol, interval } = alert
-  if (known.value === null || (state !== 'active' && state !== 'throttled')) return null
+  const { exchange, symbol, interval } = alert
+  if (known.value === null || !isOn(alert)) return null
   const { at, symbols, feeds } = known.value
   // Bars came since.
   if (alert.lastFiredAt !== null && alert.lastFiredAt > at) return null

@@ -1,6 +1,8 @@
 // One scan: its progress, the conditions that hold, and its rows to choose from; a click on a market shows it on the chart.
 
 import { useEffect, useState } from 'preact/hooks'
+import { LISTED } from '../alerts/alert-model.ts'
+import { type KnownWays, listens, useWays } from '../alerts/alert-ways.tsx'
 import { apiUrl, call } from '../api-client.ts'
 import { showMarket } from '../chart/chart-state.ts'
 import { count, intervalText, percent, quantity, time } from '../format.ts'
@@ -21,6 +23,7 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
   const scan = useLoad((signal) => call('GET /api/platform/scans/{id}', { path, signal }), [id])
   const [where, setWhere] = useState('')
+  const ways = waysText(useWays())
   const again = async () => {
     await call('POST /api/platform/scans/{id}/run', { path })
     scan.reload()
@@ -53,7 +56,7 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
           {(one.watch !== null || (one.conditions.length > 0 && one.state !== 'failed')) && (
             <Button
               icon="bell"
-              title="Be told by e-mail and webhooks when a condition becomes true on a market"
+              title={`When bars come, the markets where a condition becomes true are ${ways}`}
               pressed={one.watch !== null}
               onClick={() => attempt(watch(one, one.watch === null))}
             >
@@ -76,7 +79,7 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
           >
             {count(one.done)} of {count(one.markets)} markets
           </JobProgress>
-          {one.watch && <p class={j.note}>{watchedText(one)}</p>}
+          {one.watch && <p class={j.note}>{watchedText(one, ways)}</p>}
           {one.news.length > 0 && <News scan={one} />}
           {one.kind !== null && <Rows scan={one} where={where} setWhere={setWhere} />}
         </div>
@@ -100,9 +103,15 @@ function aboutOf({ interval, bars, watchlistId, symbols }: Scan): string {
   return `${intervalText(interval)}, the last ${count(bars)} bars of ${which}.`
 }
 
-function watchedText({ watch }: Scan): string {
+function watchedText({ watch }: Scan, ways: string): string {
   const which = watch && watch.conditions.length > 0 ? watch.conditions.join(', ') : 'any condition'
-  return `Watched: when bars come you are told by e-mail and webhooks where ${which} becomes true.`
+  return `Watched: when bars come, the markets where ${which} becomes true are ${ways}.`
+}
+
+/** What becomes true is listed here, and told by mail where the server sends any, and by webhooks that listen. */
+function waysText({ canMail, webhooks }: KnownWays): string {
+  const all = [...(canMail ? ['e-mail'] : []), ...(webhooks?.some(listens) ? ['webhooks'] : [])]
+  return all.length === 0 ? LISTED : `listed here, and you are told by ${all.join(' and ')}`
 }
 
 function News({ scan }: { readonly scan: Scan }) {
