@@ -59,9 +59,12 @@ export function ImportBars({ onImported }: { readonly onImported: () => void }) 
     dropped.value = []
     void add(files)
   })
+  const head = useRef<HTMLHeadingElement>(null)
   return (
     <section>
-      <h2>Import bars</h2>
+      <h2 ref={head} tabIndex={-1}>
+        Import bars
+      </h2>
       <p>
         Files of bars or trades as TradingView, Binance, Kraken, HistData, Dukascopy, MetaTrader, Stooq and
         Yahoo write them, Parquet and Arrow; also in zip, gzip or zstd. How each is read is shown first. One
@@ -83,7 +86,11 @@ export function ImportBars({ onImported }: { readonly onImported: () => void }) 
           key={upload.key}
           upload={upload}
           onImported={onImported}
-          onClose={() => setFiles((before) => before.filter(({ key }) => key !== upload.key))}
+          onClose={() => {
+            setFiles((before) => before.filter(({ key }) => key !== upload.key))
+            // The button that was pressed is gone with its file.
+            head.current?.focus()
+          }}
         />
       ))}
     </section>
