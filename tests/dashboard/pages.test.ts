@@ -343,6 +343,10 @@ describe.skipIf(noBrowser)('pages', () => {
             : Response.json({ code: 40301, http: 403, error: 'forbidden' }, { status: 403 })
         },
       })
+      // Nobody would hear of it: this server sends no mail.
+      const data = { symbol: 'SPX', exchange: 'SP', interval: '1d', kind: 'price', op: 'above', price: 1e6 }
+      const made = await page.request.post(`${api}/alerts`, { data: { ...data, channels: ['email'] } })
+      const { id: untold } = (await made.json()) as { id: string }
       await page.getByRole('button', { name: 'Add a channel' }).click()
       await page.getByLabel('Name').fill('Телефон')
       await page.getByLabel('Topic').fill('my topic')
@@ -358,6 +362,11 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.getByRole('button', { name: 'Add', exact: true }).click()
       const row = page.getByRole('list', { name: 'Channels' }).getByRole('listitem')
       await row.filter({ hasText: 'not tried yet' }).waitFor()
+      await page.getByText('One alert is told to nobody.').waitFor()
+      await page.getByRole('button', { name: 'Tell Телефон' }).click()
+      const told = async () => (await page.request.get(`${api}/alerts/${untold}`)).json()
+      while (!(await told()).alert.channelIds.length) await page.waitForTimeout(20)
+      await page.request.delete(`${api}/alerts/${untold}`)
       await page.getByRole('button', { name: 'Send a test to Телефон' }).click()
       await page.getByText(/did not take the test: 403: .*forbidden/).waitFor()
       await row.filter({ hasText: 'failing since' }).waitFor()
@@ -985,6 +994,9 @@ if bar_index % (days * 6) == 9
       await refused.getByRole('alert').getByText('the header has no column time').waitFor()
       expect((await refused.getByRole('alert').boundingBox())!.height).toBeLessThan(100)
       expect(await refused.getByLabel('Interval').inputValue()).toBe('1D')
+      await refused.getByRole('button', { name: 'Remove' }).click()
+      await refused.waitFor({ state: 'detached' })
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Import bars')
       expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
     },
     300_000,

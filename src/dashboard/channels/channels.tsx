@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
+import { offerToUntold } from '../alerts/untold.ts'
 import { call } from '../api-client.ts'
 import { attempt, Panel, Show, useLoad } from '../frame/page.tsx'
 import { ago } from '../format.ts'
@@ -316,7 +317,10 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
       const settings = subscribes ? await subscribed() : typed
       const body = { name, settings, picture: values['picture'] as Channel['picture'], ...paceBody(values) }
       if (channel) await call('PATCH /api/platform/channels/{id}', { path: { id: channel.id }, body })
-      else await call('POST /api/platform/channels', { body: { ...body, kind } })
+      else {
+        const { id } = await call('POST /api/platform/channels', { body: { ...body, kind } })
+        attempt(offerToUntold(name, { channelIds: [id] }))
+      }
       onSaved()
       onClose()
     },

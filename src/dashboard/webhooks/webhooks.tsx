@@ -10,6 +10,7 @@ import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
+import { offerToUntold } from '../alerts/untold.ts'
 import { Deliveries } from './deliveries.tsx'
 import {
   askFirst,
@@ -305,6 +306,8 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
         onSaved()
       } else {
         const { id, secret } = await call('POST /api/platform/webhooks', { body })
+        if (events.includes('alert.triggered'))
+          attempt(offerToUntold(body.name, { channels: ['webhook'], webhookIds: [id] }))
         navigate(`/alerts/webhooks/${id}`)
         openSecret(
           'Keep this secret',
