@@ -46,11 +46,7 @@ export function SignInWays() {
                 <Button
                   variant="primary"
                   icon="plus"
-                  onClick={() =>
-                    openDialog((close) => (
-                      <AddPasskey asksPassword={password} onClose={close} onDone={ways.reload} />
-                    ))
-                  }
+                  onClick={() => openDialog(<AddPasskey asksPassword={password} />, ways.reload)}
                 >
                   Add a passkey
                 </Button>
@@ -73,11 +69,7 @@ export function SignInWays() {
                 <div class={p['actions']} style={{ marginBottom: '16px' }}>
                   <Button
                     icon="plus"
-                    onClick={() =>
-                      openDialog((close) => (
-                        <Link provider={provider} asksPassword={password} onClose={close} />
-                      ))
-                    }
+                    onClick={() => openDialog(<Link provider={provider} asksPassword={password} />)}
                   >
                     Link {provider}
                   </Button>
@@ -98,8 +90,7 @@ interface ListProps<T> {
 }
 
 function Passkeys({ of, onChanged }: ListProps<Passkey>) {
-  const rename = (passkey: Passkey) =>
-    openDialog((close) => <Rename passkey={passkey} onClose={close} onDone={onChanged} />)
+  const rename = (passkey: Passkey) => openDialog(<Rename passkey={passkey} />, onChanged)
   const remove = ({ id, name }: Passkey) =>
     askFirst({
       title: `Remove “${name}”?`,
@@ -197,20 +188,13 @@ function Identities({ of, onChanged }: ListProps<Identity>) {
   )
 }
 
-interface DialogProps {
-  readonly onClose: () => void
-  readonly onDone: () => void
-}
-
-function AddPasskey({ asksPassword, onClose, onDone }: DialogProps & { readonly asksPassword: boolean }) {
+function AddPasskey({ asksPassword }: { readonly asksPassword: boolean }) {
   const form = useForm({
     wire: NAME_FIELDS,
     start: { name: '', password: '' },
     async send({ name, password }) {
       await addPasskey(name, password)
       toast('You can sign in with this passkey from now on', { tone: 'up' })
-      onDone()
-      onClose()
     },
   })
   return (
@@ -219,7 +203,6 @@ function AddPasskey({ asksPassword, onClose, onDone }: DialogProps & { readonly 
       title="Add a passkey"
       action={form.busy ? 'Your browser asks you…' : 'Go on'}
       width={420}
-      onClose={onClose}
     >
       <p class="muted">Your browser asks where to keep it: on this device, a phone, or a key.</p>
       <Field
@@ -234,23 +217,13 @@ function AddPasskey({ asksPassword, onClose, onDone }: DialogProps & { readonly 
   )
 }
 
-function Link({
-  provider,
-  asksPassword,
-  onClose,
-}: Pick<DialogProps, 'onClose'> & { readonly provider: string; readonly asksPassword: boolean }) {
+function Link({ provider, asksPassword }: { readonly provider: string; readonly asksPassword: boolean }) {
   const form = useForm({
     start: { password: '' },
     send: ({ password }) => leaveToLink(password),
   })
   return (
-    <FormDialog
-      of={form}
-      title={`Link ${provider}`}
-      action={`Go to ${provider}`}
-      width={420}
-      onClose={onClose}
-    >
+    <FormDialog of={form} title={`Link ${provider}`} action={`Go to ${provider}`} width={420}>
       <p class="muted">Sign in there as you do. You come back here, and what you signed in with is linked.</p>
       {asksPassword && <PasswordField autofocus {...form.field('password', { type: 'password' })} />}
     </FormDialog>
@@ -267,18 +240,14 @@ function PasswordField(props: Omit<ComponentProps<typeof Field>, 'label'>) {
   )
 }
 
-function Rename({ passkey, onClose, onDone }: DialogProps & { readonly passkey: Passkey }) {
+function Rename({ passkey }: { readonly passkey: Passkey }) {
   const form = useForm({
     wire: NAME_FIELDS,
     start: { name: passkey.name },
-    async send(body) {
-      await call('PATCH /api/auth/passkeys/{id}', { path: { id: passkey.id }, body })
-      onDone()
-      onClose()
-    },
+    send: (body) => call('PATCH /api/auth/passkeys/{id}', { path: { id: passkey.id }, body }),
   })
   return (
-    <FormDialog of={form} title="Rename the passkey" action="Rename" width={420} onClose={onClose}>
+    <FormDialog of={form} title="Rename the passkey" action="Rename" width={420}>
       <Field label="Name" autocomplete="off" autofocus {...form.field('name')} />
     </FormDialog>
   )

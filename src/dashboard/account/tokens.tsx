@@ -26,7 +26,7 @@ type Life = (typeof LIVES)[number][0]
 
 export function Tokens() {
   const list = useLoad(async (signal) => (await call('GET /api/platform/tokens', { signal })).tokens, [])
-  const make = () => openDialog((close) => <NewToken onClose={close} onMade={list.reload} />)
+  const make = () => openDialog(<NewToken />, list.reload)
   const revoke = (token: Token) =>
     askFirst({
       title: `Revoke “${nameOf(token)}”?`,
@@ -120,7 +120,7 @@ function scopesText(scopes: readonly string[]): string {
     : names.join(', ')
 }
 
-function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: () => void }) {
+function NewToken() {
   const form = useForm<{ readonly name: string; readonly days: Life; readonly scopes: readonly Scope[] }>({
     wire: BODY_FIELDS,
     start: { name: '', days: '90', scopes: ['replay:read', 'replay:write'] },
@@ -128,8 +128,6 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
       const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY
       const body = { ...(name.trim() !== '' && { name: name.trim() }), scopes, expiresAt }
       const { secret } = await call('POST /api/platform/tokens', { body })
-      onMade()
-      onClose()
       openSecret(
         'Keep this token',
         'API token',
@@ -146,7 +144,6 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
       title="New token"
       action="Make the token"
       disabled={scopes.length === 0}
-      onClose={onClose}
       width={560}
     >
       <div class={p['row']}>

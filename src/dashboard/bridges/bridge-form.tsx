@@ -32,8 +32,6 @@ export interface BridgeSource {
 interface BridgeFormProps {
   readonly bridge: Bridge | null
   readonly sources: readonly BridgeSource[]
-  readonly onClose: () => void
-  readonly onSaved: () => void
 }
 
 const startOf = (bridge: Bridge | null, template: OrderTemplate) => ({
@@ -73,7 +71,7 @@ function bodyOf(values: Values, isAlert: boolean, usualName: string) {
 
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text))
 
-export function BridgeForm({ bridge, sources, onClose, onSaved }: BridgeFormProps) {
+export function BridgeForm({ bridge, sources }: BridgeFormProps) {
   const [template, setTemplate] = useState<TemplateName>(bridge?.template ?? 'traderspost')
   const [sourceId, setSourceId] = useState(bridge?.sourceId ?? sources[0]?.id ?? '')
   const told = useLoad(async (signal) => (await call('GET /api/platform/channels', { signal })).channels, [])
@@ -87,8 +85,6 @@ export function BridgeForm({ bridge, sources, onClose, onSaved }: BridgeFormProp
       const body = bodyOf(values, isAlert, `${source}: ${service.label}`)
       if (bridge) await call('PATCH /api/platform/bridges/{id}', { path: { id: bridge.id }, body })
       else await call('POST /api/platform/bridges', { body: { ...body, template, sourceId } })
-      onSaved()
-      onClose()
     },
   })
   const hasNone = sources.length === 0 && bridge === null
@@ -98,7 +94,6 @@ export function BridgeForm({ bridge, sources, onClose, onSaved }: BridgeFormProp
       title={bridge ? `Change ${bridge.name}` : 'Add a bridge'}
       action={bridge ? 'Save' : 'Add as a dry run'}
       disabled={hasNone}
-      onClose={onClose}
     >
       {hasNone ? (
         <Empty title="Nothing to send yet">

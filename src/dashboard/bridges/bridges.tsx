@@ -65,9 +65,7 @@ function useBridges() {
 export function Bridges() {
   const { list, orders, reload } = useBridges()
   const edit = (bridge: Bridge | null) =>
-    openDialog((close) => (
-      <BridgeForm bridge={bridge} sources={list.data?.sources ?? []} onClose={close} onSaved={reload} />
-    ))
+    openDialog(<BridgeForm bridge={bridge} sources={list.data?.sources ?? []} />, reload)
   const add = (
     <Button variant="primary" icon="plus" onClick={() => edit(null)}>
       Add a bridge
@@ -240,7 +238,7 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
   }
   const tryIt = async () => {
     const { body } = await call('POST /api/platform/bridges/{id}/test', { path })
-    if (dryRun) openDialog((close) => <WouldBeSent body={body} onClose={close} />)
+    if (dryRun) openDialog(<WouldBeSent body={body} />)
     else toast('A test is on its way: its answer comes below.')
     onChanged()
   }
@@ -259,8 +257,7 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
       action: 'Delete',
       run: () => call('DELETE /api/platform/bridges/{id}', { path }).then(onChanged),
     })
-  const setHeld = () =>
-    openDialog((close) => <HeldForm bridge={bridge} onClose={close} onSaved={onChanged} />)
+  const setHeld = () => openDialog(<HeldForm bridge={bridge} />, onChanged)
   const turned: MenuItems = dryRun
     ? [{ text: 'End the dry run', icon: 'play', run: goLive }]
     : [{ text: 'Back to a dry run', icon: 'pause', run: () => attempt(change({ dryRun: true })) }]
@@ -277,9 +274,9 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
   return <Menu label={`More for ${name}`} items={items} />
 }
 
-function WouldBeSent({ body, onClose }: { readonly body: string; readonly onClose: () => void }) {
+function WouldBeSent({ body }: { readonly body: string }) {
   return (
-    <Dialog title="This would be sent" onClose={onClose}>
+    <Dialog title="This would be sent">
       <p>It is a dry run: nothing was sent. The secret takes its place only on the way.</p>
       <CodeBlock text={body} label="Message" />
     </Dialog>
@@ -300,23 +297,19 @@ function whatCanHappen({
 
 interface HeldFormProps {
   readonly bridge: Bridge
-  readonly onClose: () => void
-  readonly onSaved: () => void
 }
 
-function HeldForm({ bridge, onClose, onSaved }: HeldFormProps) {
+function HeldForm({ bridge }: HeldFormProps) {
   const form = useForm({
     start: { held: String(bridge.held) },
     async send({ held }) {
       const number = Number(held.trim().replace('−', '-'))
       if (held.trim() === '' || !Number.isFinite(number)) throw new Error('Enter a number, such as 2 or -1.')
       await call('PATCH /api/platform/bridges/{id}', { path: { id: bridge.id }, body: { held: number } })
-      onSaved()
-      onClose()
     },
   })
   return (
-    <FormDialog of={form} title="What the receiver has" action="Save" onClose={onClose}>
+    <FormDialog of={form} title="What the receiver has" action="Save">
       <Field
         label="Contracts"
         inputMode="decimal"

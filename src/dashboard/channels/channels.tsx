@@ -47,12 +47,11 @@ export function Channels() {
     ])
     return { channels, kinds, own }
   }, [])
-  const edit = (channel: Channel | null) =>
-    openDialog((close) => {
-      const { kinds, channels, own } = list.data!
-      const here = channels.find((one) => isOfThisBrowser(one, own)) ?? null
-      return <ChannelForm channel={channel} kinds={kinds} here={here} onClose={close} onSaved={list.reload} />
-    })
+  const edit = (channel: Channel | null) => {
+    const { kinds, channels, own } = list.data!
+    const here = channels.find((one) => isOfThisBrowser(one, own)) ?? null
+    openDialog(<ChannelForm channel={channel} kinds={kinds} here={here} />, list.reload)
+  }
   const add = (
     <Button variant="primary" icon="plus" onClick={() => edit(null)}>
       Add a channel
@@ -214,9 +213,9 @@ function outcomeText({ attempts, state }: Notification): string {
   return last.note === undefined ? said : `${said} · ${last.note}`
 }
 
-const openLog = (channel: Channel): void => openDialog((close) => <Log channel={channel} onClose={close} />)
+const openLog = (channel: Channel): void => openDialog(<Log channel={channel} />)
 
-function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose: () => void }) {
+function Log({ channel }: { readonly channel: Channel }) {
   const again = (id: string, reload: () => void) =>
     attempt(
       call('POST /api/platform/channels/notifications/{id}/resend', { path: { id } }).then(() => {
@@ -228,7 +227,6 @@ function Log({ channel, onClose }: { readonly channel: Channel; readonly onClose
     <LogDialog
       title={`Sent to ${channel.name}`}
       label="Notifications"
-      onClose={onClose}
       load={async (query, signal) => {
         const { notifications, nextCursor } = await call('GET /api/platform/channels/{id}/notifications', {
           path: { id: channel.id },
@@ -269,8 +267,6 @@ interface ChannelFormProps {
   readonly kinds: readonly ChannelKind[]
   /** The channel of this browser, if it is one. */
   readonly here: Channel | null
-  readonly onClose: () => void
-  readonly onSaved: () => void
 }
 
 const BROWSER_TEXT =
@@ -285,7 +281,7 @@ const PICTURES = [
 /** The fields of a kind are texts of the form, named by where they are in the body, so that refusals find them. */
 const at = (field: string) => `settings/${field}`
 
-function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProps) {
+function ChannelForm({ channel, kinds, here }: ChannelFormProps) {
   const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'ntfy')
   const { label, fields: all } = kinds.find((one) => one.kind === kind) ?? { label: kind, fields: [] }
   const isBrowser = kind === 'push'
@@ -321,8 +317,6 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
         const { id } = await call('POST /api/platform/channels', { body: { ...body, kind } })
         attempt(offerToUntold(name, { channelIds: [id] }))
       }
-      onSaved()
-      onClose()
     },
   })
   return (
@@ -330,7 +324,6 @@ function ChannelForm({ channel, kinds, here, onClose, onSaved }: ChannelFormProp
       of={form}
       title={channel ? `Change ${channel.name}` : 'Add a channel'}
       action={channel ? 'Save' : 'Add'}
-      onClose={onClose}
     >
       {!channel && (
         <Select

@@ -20,9 +20,7 @@ export function Inboxes() {
   const told = useLoad(async (signal) => (await call('GET /api/platform/channels', { signal })).channels, [])
   const channels = told.data ?? []
   const edit = (inbox: Inbox | null) =>
-    openDialog((close) => (
-      <InboxForm inbox={inbox} channels={channels} onClose={close} onSaved={list.reload} />
-    ))
+    openDialog(<InboxForm inbox={inbox} channels={channels} />, list.reload)
   return (
     <Panel about="Alerts that still run there can come here: paste an address into their webhook field. What arrives is kept and forwarded to your channels.">
       <Show of={list}>
@@ -98,14 +96,13 @@ function noteOf({ circleAt }: Inbox, to: readonly string[]): string {
   return to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'
 }
 
-const openMessages = (inbox: Inbox): void => openDialog((close) => <Messages inbox={inbox} onClose={close} />)
+const openMessages = (inbox: Inbox): void => openDialog(<Messages inbox={inbox} />)
 
-function Messages({ inbox, onClose }: { readonly inbox: Inbox; readonly onClose: () => void }) {
+function Messages({ inbox }: { readonly inbox: Inbox }) {
   return (
     <LogDialog
       title={`Come to ${inbox.name}`}
       label="Messages"
-      onClose={onClose}
       load={async (query, signal) => {
         const { messages, nextCursor } = await call('GET /api/platform/inboxes/{id}/messages', {
           path: { id: inbox.id },
@@ -130,11 +127,9 @@ function Messages({ inbox, onClose }: { readonly inbox: Inbox; readonly onClose:
 interface InboxFormProps {
   readonly inbox: Inbox | null
   readonly channels: readonly Channel[]
-  readonly onClose: () => void
-  readonly onSaved: () => void
 }
 
-function InboxForm({ inbox, channels, onClose, onSaved }: InboxFormProps) {
+function InboxForm({ inbox, channels }: InboxFormProps) {
   const form = useForm({
     wire: BODY_FIELDS,
     start: {
@@ -158,8 +153,6 @@ function InboxForm({ inbox, channels, onClose, onSaved }: InboxFormProps) {
           'It works like a password and is shown this once. TradingView must be able to reach it.',
         )
       }
-      onSaved()
-      onClose()
     },
   })
   const { values, set } = form
@@ -168,7 +161,6 @@ function InboxForm({ inbox, channels, onClose, onSaved }: InboxFormProps) {
       of={form}
       title={inbox ? `Change ${inbox.name}` : 'Make an address'}
       action={inbox ? 'Save' : 'Make it'}
-      onClose={onClose}
     >
       <Field label="Name" {...form.field('name')} />
       <Checks

@@ -46,7 +46,6 @@ interface LogProps<T> {
   readonly load: Parameters<typeof usePages<T>>[0]
   readonly empty: ComponentChildren
   readonly row: (item: T, reload: () => void) => ComponentChildren
-  readonly onClose: () => void
 }
 
 /** A dialog that lists what came or was sent, page by page. */
@@ -56,11 +55,10 @@ export function LogDialog<T extends { readonly id: string }>({
   load,
   empty,
   row,
-  onClose,
 }: LogProps<T>) {
   const list = usePages(load, [])
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title}>
       <Show of={list}>
         {({ items, onMore }) =>
           items.length === 0 ? (

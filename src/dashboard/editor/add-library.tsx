@@ -15,19 +15,13 @@ export function importedIn(source: string, line: number): string {
   return /\bimport\s+([A-Za-z_]\w*\/[A-Za-z_]\w*\/\d+)/.exec(text)?.[1] ?? ''
 }
 
-interface AddLibraryProps {
-  readonly path: string
-  readonly onClose: () => void
-}
-
-export function AddLibrary({ path, onClose }: AddLibraryProps) {
+export function AddLibrary({ path }: { readonly path: string }) {
   const form = useForm({
     wire: BODY_FIELDS,
     start: { path, source: '' },
     async send(body) {
       await call('POST /api/platform/scripts/libraries', { body })
       toast(`Your scripts import ${body.path} from now on`, { tone: 'up' })
-      onClose()
       if (script.peek().source.trim() !== '') await checkScript()
     },
   })
@@ -35,7 +29,7 @@ export function AddLibrary({ path, onClose }: AddLibraryProps) {
     if (file) form.set('source', await file.text())
   }
   return (
-    <FormDialog of={form} title="Add a library" action="Add the library" onClose={onClose} width={720}>
+    <FormDialog of={form} title="Add a library" action="Add the library" width={720}>
       <p class="muted">
         Copy its source from where it is published, and leave its licence line as it is: it stays yours to
         import, and nobody else’s.

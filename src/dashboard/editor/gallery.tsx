@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { ago } from '../format.ts'
 import { Segments } from '../frame/page.tsx'
 import { EXAMPLES, useStored, type ListedStudy } from '../studies/catalogue.ts'
-import { Badge, Dialog, Empty, Field } from '../ui/ui.tsx'
+import { Badge, Dialog, Empty, Field, useClose } from '../ui/ui.tsx'
 import { drafts, openDraft } from './documents.ts'
 import s from './editor.module.css'
 
@@ -39,7 +39,8 @@ const rowOf = ({ id, name, kind, words, edit }: ListedStudy): Row => ({
   open: edit,
 })
 
-export function OpenScripts({ first, onClose }: { readonly first: Shelf; readonly onClose: () => void }) {
+export function OpenScripts({ first }: { readonly first: Shelf }) {
+  const close = useClose()
   const [shelf, setShelf] = useState(first)
   const [filter, setFilter] = useState('')
   const stored = useStored()
@@ -58,7 +59,7 @@ export function OpenScripts({ first, onClose }: { readonly first: Shelf; readonl
   }
   const shown = rows[shelf].filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()))
   return (
-    <Dialog title="Open a script" onClose={onClose} width={640}>
+    <Dialog title="Open a script" width={640}>
       <Segments label="Which scripts" value={shelf} options={SHELVES} onChange={setShelf} />
       <Field label="Filter" value={filter} onInput={setFilter} autofocus />
       {shown.length === 0 ? (
@@ -70,7 +71,7 @@ export function OpenScripts({ first, onClose }: { readonly first: Shelf; readonl
               key={key}
               type="button"
               onClick={() => {
-                onClose()
+                close()
                 open()
               }}
             >

@@ -78,14 +78,13 @@ export function ScriptDrawer() {
   )
 }
 
-const openScripts = (first: 'mine' | 'examples'): void =>
-  openDialog((close) => <OpenScripts first={first} onClose={close} />)
+const openScripts = (first: 'mine' | 'examples'): void => openDialog(<OpenScripts first={first} />)
 
-const addLibrary = (path: string): void => openDialog((close) => <AddLibrary path={path} onClose={close} />)
+const addLibrary = (path: string): void => openDialog(<AddLibrary path={path} />)
 
 function openVersions(): void {
   const { id } = script.value
-  if (id !== null) openDialog((close) => <Versions id={id} onClose={close} />)
+  if (id !== null) openDialog(<Versions id={id} />)
 }
 
 type EditorRef = { readonly current: CodeEditor | null }

@@ -5,7 +5,7 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { Show, useLoad } from '../frame/page.tsx'
 import { runScript } from '../run-script.ts'
-import { Button, Dialog } from '../ui/ui.tsx'
+import { Button, Dialog, useClose } from '../ui/ui.tsx'
 import { script } from '../workspace.ts'
 import { diffLines, type DiffLine } from './diff.ts'
 import s from './editor.module.css'
@@ -13,14 +13,15 @@ import s from './editor.module.css'
 /** Unchanged lines shown before and after a change. */
 const CONTEXT = 3
 
-export function Versions({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+export function Versions({ id }: { readonly id: string }) {
   const list = useLoad(
     (signal) => call('GET /api/platform/scripts/{id}/revisions', { path: { id }, signal }),
     [id],
   )
   const [chosen, setChosen] = useState<number | null>(null)
+  const close = useClose()
   return (
-    <Dialog title="Versions" onClose={onClose} width={960}>
+    <Dialog title="Versions" width={960}>
       <Show of={list}>
         {({ revisions }) => {
           const current = revisions.find((one) => one.revision === chosen) ?? revisions[1] ?? revisions[0]
@@ -51,7 +52,7 @@ export function Versions({ id, onClose }: { readonly id: string; readonly onClos
                     disabled={current.source === script.value.source}
                     onClick={() => {
                       script.value = { ...script.value, source: current.source }
-                      onClose()
+                      close()
                       void runScript()
                     }}
                   >

@@ -7,7 +7,7 @@ import { copyText } from '../ui/copy-text.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormProblem, useForm } from '../ui/form.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Button, cx, Dialog, Failure, Skeleton, toastError } from '../ui/ui.tsx'
+import { Button, cx, Dialog, Failure, Skeleton, toastError, useClose } from '../ui/ui.tsx'
 import s from './page.module.css'
 
 interface PageProps {
@@ -219,20 +219,21 @@ export function CodeBlock({ text, label }: { readonly text: string; readonly lab
 
 /** Shows a secret for the only time, in a dialog that says what it is for. */
 export function openSecret(title: string, label: string, value: string, text: string): void {
-  openDialog((close) => (
-    <Dialog
-      title={title}
-      onClose={close}
-      footer={
-        <Button variant="primary" onClick={close}>
-          I have kept it
-        </Button>
-      }
-    >
+  openDialog(
+    <Dialog title={title} footer={<Kept />}>
       <p>{text}</p>
       <Secret value={value} label={label} />
-    </Dialog>
-  ))
+    </Dialog>,
+  )
+}
+
+function Kept() {
+  const close = useClose()
+  return (
+    <Button variant="primary" onClick={() => close()}>
+      I have kept it
+    </Button>
+  )
 }
 
 interface Confirmed {
@@ -246,25 +247,20 @@ interface Confirmed {
 
 /** Asks for confirmation of what cannot be undone. */
 export function askFirst(of: Confirmed): void {
-  openDialog((close) => <Confirm {...of} onClose={close} />)
+  openDialog(<Confirm {...of} />)
 }
 
-function Confirm({ title, text, action, run, onClose }: Confirmed & { readonly onClose: () => void }) {
-  const { busy, error, submit } = useForm({
-    start: {},
-    async send() {
-      await run()
-      onClose()
-    },
-  })
+function Confirm({ title, text, action, run }: Confirmed) {
+  const { busy, error, submit, sent } = useForm({ start: {}, send: run })
+  const close = useClose()
+  sent.current = close
   return (
     <Dialog
       title={title}
-      onClose={onClose}
       width={420}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={() => close()}>Cancel</Button>
           <Button variant="danger" disabled={busy} onClick={submit} data-autofocus>
             {action}
           </Button>

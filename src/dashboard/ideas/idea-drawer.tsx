@@ -19,7 +19,7 @@ export function IdeaDrawer() {
     return [...all.values()].toSorted((a, b) => b.createdAt - a.createdAt)
   }, [])
   const { symbol } = market.value
-  const write = () => openDialog((close) => <IdeaEditor idea={null} onClose={close} onSaved={list.reload} />)
+  const write = () => openDialog(<IdeaEditor idea={null} onSaved={list.reload} />)
   return (
     <>
       <div class={p['drawerHead']}>

@@ -109,14 +109,7 @@ function Feed() {
 }
 
 const write = (start: Partial<IdeaDraft>): void =>
-  openDialog((close) => (
-    <IdeaEditor
-      idea={null}
-      start={start}
-      onClose={close}
-      onSaved={(saved) => navigate(`/ideas/${saved.id}`)}
-    />
-  ))
+  openDialog(<IdeaEditor idea={null} start={start} onSaved={(saved) => navigate(`/ideas/${saved.id}`)} />)
 
 export function IdeaCard({ idea }: { readonly idea: Idea }) {
   return (
@@ -184,14 +177,13 @@ function Reader({ id }: { readonly id: string }) {
 }
 
 const edit = (idea: Idea, onChanged: () => void): void =>
-  openDialog((close) => (
+  openDialog(
     <IdeaEditor
       idea={idea}
-      onClose={close}
       // A public idea gets a new address when it becomes unlisted.
       onSaved={(saved) => (saved.id === idea.id ? onChanged() : navigate(`/ideas/${saved.id}`))}
-    />
-  ))
+    />,
+  )
 
 const remove = ({ id }: Idea): void =>
   askFirst({
@@ -276,11 +268,10 @@ interface IdeaEditorProps {
   readonly idea: Idea | null
   /** What a new one begins with. */
   readonly start?: Partial<IdeaDraft>
-  readonly onClose: () => void
   readonly onSaved: (idea: Idea) => void
 }
 
-export function IdeaEditor({ idea, start, onClose, onSaved }: IdeaEditorProps) {
+export function IdeaEditor({ idea, start, onSaved }: IdeaEditorProps) {
   const [tab, setTab] = useState<'write' | 'preview'>('write')
   const place = idea?.symbol ? idea : market.value
   const form = useForm<IdeaDraft>({
@@ -311,7 +302,6 @@ export function IdeaEditor({ idea, start, onClose, onSaved }: IdeaEditorProps) {
         : await call('POST /api/platform/ideas', { body: fields })
       toast(idea || visibility !== 'public' ? 'Saved' : 'Published', { tone: 'up' })
       onSaved(answer.idea)
-      onClose()
     },
   })
   const { body, visibility } = form.values
@@ -320,7 +310,6 @@ export function IdeaEditor({ idea, start, onClose, onSaved }: IdeaEditorProps) {
       of={form}
       title={idea ? 'Edit the idea' : 'New idea'}
       action={idea || visibility !== 'public' ? 'Save' : 'Publish'}
-      onClose={onClose}
       width={720}
     >
       <Field label="Title" autofocus {...form.field('title')} />

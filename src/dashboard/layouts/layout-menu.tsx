@@ -49,7 +49,7 @@ export function LayoutMenu({
   )
 }
 
-const ask = (asking: Asking): void => openDialog((close) => <NameDialog asking={asking} onClose={close} />)
+const ask = (asking: Asking): void => openDialog(<NameDialog asking={asking} />)
 
 async function layoutItems(): Promise<readonly MenuItem[]> {
   const { layouts } = await call('GET /api/platform/layouts')
@@ -128,13 +128,12 @@ function ChangedElsewhere({ layout }: { readonly layout: Layout }) {
 
 const FIELDS = bodyFields('POST /api/platform/layouts')
 
-function NameDialog({ asking, onClose }: { readonly asking: Asking; readonly onClose: () => void }) {
+function NameDialog({ asking }: { readonly asking: Asking }) {
   const form = useForm({
     wire: FIELDS,
     start: { name: asking === 'rename' ? openLayout.peek().name : market.peek().symbol },
     async send({ name }) {
       await (asking === 'rename' ? rename(name) : saveAs(name))
-      onClose()
       // What is typed next is a symbol, and for the chart: the dialog would give the focus back to its menu.
       requestAnimationFrame(focusChart)
     },
@@ -146,7 +145,6 @@ function NameDialog({ asking, onClose }: { readonly asking: Asking; readonly onC
       of={form}
       title={asking === 'rename' ? 'Rename the layout' : 'Save the layout'}
       action="Save"
-      onClose={onClose}
       width={380}
     >
       <Field

@@ -73,32 +73,22 @@ const remove = ({ id, name, items: { length } }: Watchlist): void =>
   })
 
 export const openNaming = (title: string, name: string, onName: NameDialogProps['onName']): void =>
-  openDialog((close) => <NameDialog title={title} name={name} onName={onName} onClose={close} />)
+  openDialog(<NameDialog title={title} name={name} onName={onName} />)
 
 interface NameDialogProps {
   readonly title: string
   readonly name: string
   readonly onName: (name: string) => Promise<void>
-  readonly onClose: () => void
 }
 
-function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
+function NameDialog({ title, name, onName }: NameDialogProps) {
   const form = useForm({
     wire: NAME_FIELDS,
     start: { name },
-    async send(values) {
-      await onName(values.name.trim())
-      onClose()
-    },
+    send: (values) => onName(values.name.trim()),
   })
   return (
-    <FormDialog
-      of={form}
-      title={title}
-      action={name === '' ? 'Create' : 'Save'}
-      onClose={onClose}
-      width={400}
-    >
+    <FormDialog of={form} title={title} action={name === '' ? 'Create' : 'Save'} width={400}>
       <Field label="Name" autofocus {...form.field('name')} />
     </FormDialog>
   )

@@ -32,9 +32,7 @@ export function Markets({ group }: { readonly group?: string }) {
           <Button icon="upload" onClick={() => navigate(`/markets/${SOURCES}`)}>
             Bring bars
           </Button>
-          <Button onClick={() => openDialog((close) => <ImportWatchlist onClose={close} onImported={go} />)}>
-            Import a list
-          </Button>
+          <Button onClick={() => openDialog(<ImportWatchlist />, go)}>Import a list</Button>
           <Button variant="primary" icon="plus" onClick={() => openNaming('New list', '', make)}>
             New list
           </Button>

@@ -15,8 +15,7 @@ const PROVIDER_FIELDS = rowFields('GET /api/platform/providers', 'providers')
 
 export function ProviderKeys() {
   const providers = useLoad((signal) => call('GET /api/platform/providers', { signal }), [])
-  const give = (provider: Provider) =>
-    openDialog((close) => <GiveKey provider={provider} onClose={close} onGiven={providers.reload} />)
+  const give = (provider: Provider) => openDialog(<GiveKey provider={provider} />, providers.reload)
   const remove = ({ name }: Provider) =>
     attempt(
       call('DELETE /api/platform/providers/{name}/key', { path: { name } }).then(() => {
@@ -96,13 +95,7 @@ const columnsOf = (
   },
 ]
 
-interface GiveKeyProps {
-  readonly provider: Provider
-  readonly onClose: () => void
-  readonly onGiven: () => void
-}
-
-function GiveKey({ provider: { name, needsSecret, exchanges, limits }, onClose, onGiven }: GiveKeyProps) {
+function GiveKey({ provider: { name, needsSecret, exchanges, limits } }: { readonly provider: Provider }) {
   const form = useForm({
     wire: KEY_BODY,
     start: { key: '', secret: '' },
@@ -110,12 +103,10 @@ function GiveKey({ provider: { name, needsSecret, exchanges, limits }, onClose, 
       const body = { key: key.trim(), ...(needsSecret && { secret: secret.trim() }) }
       await call('PUT /api/platform/providers/{name}/key', { path: { name }, body })
       toast(`${name} is asked from now on.`, { tone: 'up' })
-      onGiven()
-      onClose()
     },
   })
   return (
-    <FormDialog of={form} title={`Key of ${name}`} action="Save" onClose={onClose}>
+    <FormDialog of={form} title={`Key of ${name}`} action="Save">
       <p class="muted">
         For {exchanges.join(', ')}. {limits} are kept to, as a free key has them.
       </p>

@@ -202,8 +202,7 @@ function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged:
         {
           text: 'Facts of the symbol',
           icon: 'tune',
-          run: () =>
-            openDialog((close) => <SymbolEditor facts={facts} onClose={close} onSaved={onChanged} />),
+          run: () => openDialog(<SymbolEditor facts={facts} />, onChanged),
         },
         { text: 'Delete the bars', icon: 'trash', danger: true, run: () => removeBars(row, onChanged) },
       ]

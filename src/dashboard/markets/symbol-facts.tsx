@@ -11,13 +11,7 @@ import { FACTS } from './facts.ts'
 
 const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
 
-interface SymbolEditorProps {
-  readonly facts: SymbolFacts
-  readonly onClose: () => void
-  readonly onSaved: () => void
-}
-
-export function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
+export function SymbolEditor({ facts }: { readonly facts: SymbolFacts }) {
   const start = {
     ...Object.fromEntries(FACTS.map(([name]) => [name, String(facts[name])])),
     type: facts.type,
@@ -37,19 +31,11 @@ export function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
         path: { exchange: facts.exchange, symbol: facts.symbol },
         body: Object.fromEntries(fields) as Partial<SymbolFacts>,
       })
-      onSaved()
       toast('Saved. Runs from now on use it.', { tone: 'up' })
-      onClose()
     },
   })
   return (
-    <FormDialog
-      of={form}
-      title={`${facts.exchange}:${facts.symbol}`}
-      action="Save"
-      onClose={onClose}
-      width={560}
-    >
+    <FormDialog of={form} title={`${facts.exchange}:${facts.symbol}`} action="Save" width={560}>
       <p class="muted">What backtests know about it. Sizes, fills and money depend on these.</p>
       <Select
         label="Type"

@@ -11,15 +11,10 @@ import type { ShownRun } from '../workspace.ts'
 import type { Repaint, RepaintFinding } from '../../wire/repaint.ts'
 import s from './report.module.css'
 
-interface RepaintDialogProps {
-  readonly run: ShownRun
-  readonly onClose: () => void
-}
-
 /** The findings on the last report, so that opening the dialog again does not test it again. */
 let known: { readonly hash: string; readonly result: Repaint } | null = null
 
-export function RepaintDialog({ run: { report }, onClose }: RepaintDialogProps) {
+export function RepaintDialog({ run: { report } }: { readonly run: ShownRun }) {
   const [result, setResult] = useState(known?.hash === report.hash ? known.result : null)
   const [error, setError] = useState<unknown>(null)
   const ask = async () => {
@@ -37,7 +32,7 @@ export function RepaintDialog({ run: { report }, onClose }: RepaintDialogProps) 
     if (result === null) void ask()
   }, [])
   return (
-    <Dialog title="Does it see the future?" onClose={onClose}>
+    <Dialog title="Does it see the future?">
       {error !== null ? (
         <Failure error={error} onRetry={() => void ask()} />
       ) : result === null ? (

@@ -14,7 +14,7 @@ import { isRepeated, keptRun, rerunWith, runScript } from '../run-script.ts'
 import { Badge, Button, cx, Empty, Failure, Said, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
-import { doubted, sharing } from './asked.ts'
+import { doubt, share } from './asked.tsx'
 import { Overview } from './overview.tsx'
 import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
@@ -23,9 +23,7 @@ const Performance = lazy(async () => (await import('./performance.tsx')).Perform
 const Properties = lazy(async () => (await import('./properties.tsx')).Properties)
 const Compare = lazy(async () => (await import('./compare.tsx')).Compare)
 const ReportVerdict = lazy(async () => (await import('../sweeps/report-verdict.tsx')).ReportVerdict)
-const RepaintDialog = lazy(async () => (await import('./repaint.tsx')).RepaintDialog)
 const ChangedSince = lazy(async () => (await import('./changed-since.tsx')).ChangedSince)
-const Share = lazy(async () => (await import('./share.tsx')).Share)
 
 const VIEWS = [
   ['overview', 'Overview'],
@@ -131,10 +129,10 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
             ))}
           </div>
           <VerifyButton run={current} />
-          <Button size="small" onClick={() => (doubted.value = true)} title="Does the script see the future?">
+          <Button size="small" onClick={() => attempt(doubt())} title="Does the script see the future?">
             Repaint
           </Button>
-          <Button size="small" icon="external" onClick={() => (sharing.value = true)}>
+          <Button size="small" icon="external" onClick={() => attempt(share())}>
             Share
           </Button>
         </div>
@@ -146,8 +144,6 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
       {view.value === 'luck' && <ReportVerdict run={current} />}
       {view.value === 'properties' && <Properties report={report} />}
       {view.value === 'compare' && <Compare run={current} />}
-      {doubted.value && <RepaintDialog run={current} onClose={() => (doubted.value = false)} />}
-      {sharing.value && <Share run={current} onClose={() => (sharing.value = false)} />}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 // The dialog that shares a report as an unlisted idea, which only people with its address can read.
 
-import { useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { count, counted, intervalText, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
@@ -8,6 +8,7 @@ import { cellOf } from '../chart/chart-state.ts'
 import { scriptId } from '../charts.ts'
 import { Check } from '../frame/page.tsx'
 import { copyText } from '../ui/copy-text.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Button, Dialog, Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -17,9 +18,8 @@ import s from './report.module.css'
 
 const FIELDS = bodyFields('POST /api/platform/ideas')
 
-export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClose: () => void }) {
+export function Share({ run }: { readonly run: ShownRun }) {
   const { report } = run
-  const [link, setLink] = useState('')
   /** The idea that an earlier try made before its snapshot failed. */
   const made = useRef('')
   const form = useForm({
@@ -47,37 +47,14 @@ export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClo
           : await call('PATCH /api/platform/ideas/{id}', { path: { id: made.current }, body })
       made.current = id
       if (withResult) await call('PUT /api/platform/ideas/{id}/snapshot', { path: { id }, body: { picture } })
-      setLink(new URL(href(`/ideas/${id}`), location.href).href)
+      openDialog(<Shared link={new URL(href(`/ideas/${id}`), location.href).href} />)
     },
   })
-  if (link !== '')
-    return (
-      <Dialog
-        title="Shared"
-        onClose={onClose}
-        footer={
-          <Button data-autofocus variant="primary" icon="copy" onClick={() => copyText(link, 'Link copied')}>
-            Copy the link
-          </Button>
-        }
-      >
-        <p class="muted">
-          {/^(localhost|127\..*|\[::1\])$/.test(new URL(link).hostname)
-            ? 'This link works on this machine only: for others, open Chartroom at an address that they reach, and share there.'
-            : 'Anybody with this link can read it.'}{' '}
-          It appears in no list and no search.
-        </p>
-        <a class={s.link} href={link}>
-          <code>{link}</code>
-        </a>
-      </Dialog>
-    )
   return (
     <FormDialog
       of={form}
       title="Share as an unlisted idea"
       action={form.busy ? 'Sharing…' : 'Share'}
-      onClose={onClose}
       width={560}
     >
       <Field label="Title" autofocus {...form.field('title')} />
@@ -87,6 +64,29 @@ export function Share({ run, onClose }: { readonly run: ShownRun; readonly onClo
         logs.
       </Check>
     </FormDialog>
+  )
+}
+
+function Shared({ link }: { readonly link: string }) {
+  return (
+    <Dialog
+      title="Shared"
+      footer={
+        <Button data-autofocus variant="primary" icon="copy" onClick={() => copyText(link, 'Link copied')}>
+          Copy the link
+        </Button>
+      }
+    >
+      <p class="muted">
+        {/^(localhost|127\..*|\[::1\])$/.test(new URL(link).hostname)
+          ? 'This link works on this machine only: for others, open Chartroom at an address that they reach, and share there.'
+          : 'Anybody with this link can read it.'}{' '}
+        It appears in no list and no search.
+      </p>
+      <a class={s.link} href={link}>
+        <code>{link}</code>
+      </a>
+    </Dialog>
   )
 }
 

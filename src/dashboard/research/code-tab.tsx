@@ -101,11 +101,7 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
             <Button
               size="small"
               icon="clock"
-              onClick={() =>
-                attempt(
-                  openScript(id).then(() => openDialog((close) => <Versions id={id} onClose={close} />)),
-                )
-              }
+              onClick={() => attempt(openScript(id).then(() => openDialog(<Versions id={id} />)))}
             >
               Versions
             </Button>

@@ -11,7 +11,7 @@ import { Menu } from '../ui/menu.tsx'
 import { Spark } from '../ui/spark.tsx'
 import { Badge, Button, Progress } from '../ui/ui.tsx'
 import s from './research.module.css'
-import { sharing } from '../report/asked.ts'
+import { share } from '../report/asked.tsx'
 import { isRepeatable, runAgain } from './again.ts'
 import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
 
@@ -234,7 +234,7 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
                 text: 'Share…',
                 icon: 'external',
                 disabled: !isDone,
-                run: () => attempt(openReport(run.id).then(() => (sharing.value = true))),
+                run: () => attempt(openReport(run.id).then(share)),
               },
             ] as const)
           : []),

@@ -4,6 +4,7 @@ import { call } from '../api-client.ts'
 import { openCopy, openScript } from '../editor/documents.ts'
 import { askFirst, attempt } from '../frame/page.tsx'
 import { openReport } from '../open-report.ts'
+import { doubt } from '../report/asked.tsx'
 import { href, navigate } from '../router.ts'
 import { runBars, runScript } from '../run-script.ts'
 import { addStudy } from '../studies/studies.ts'
@@ -94,7 +95,6 @@ async function putInPortfolio(subject: Subject): Promise<void> {
 }
 
 async function testForRepaint(subject: Subject): Promise<void> {
-  const { doubted } = await import('../report/asked.ts')
   await openReport(await keep(subject))
-  doubted.value = true
+  await doubt()
 }

@@ -19,16 +19,7 @@ export function WantedLibraries() {
     [isRunning],
   )
   const libraries = wanted.data ?? []
-  const add = (path: string) =>
-    openDialog((close) => (
-      <AddLibrary
-        path={path}
-        onClose={() => {
-          close()
-          wanted.reload()
-        }}
-      />
-    ))
+  const add = (path: string) => openDialog(<AddLibrary path={path} />, wanted.reload)
   if (libraries.length === 0) return null
   return (
     <section class={p['section']}>

@@ -15,10 +15,9 @@ interface ShareProps {
   readonly sweep: Sweep
   readonly verdict: Verdict
   readonly trials: readonly SweepTrial[]
-  readonly onClose: () => void
 }
 
-export function ShareSweep({ sweep, verdict, trials, onClose }: ShareProps) {
+export function ShareSweep({ sweep, verdict, trials }: ShareProps) {
   const [which, setWhich] = useState<'best' | 'robust'>(verdict.robust ? 'robust' : 'best')
   const [visibility, setVisibility] = useState<'unlisted' | 'public' | 'private'>('unlisted')
   /** The idea that an earlier try made before its snapshot failed. */
@@ -44,7 +43,7 @@ export function ShareSweep({ sweep, verdict, trials, onClose }: ShareProps) {
     },
   })
   return (
-    <FormDialog of={form} title="Share as an idea" action="Share" width={560} onClose={onClose}>
+    <FormDialog of={form} title="Share as an idea" action="Share" width={560}>
       <Field label="Title" autofocus {...form.field('title')} />
       <Field label="Text" rows={4} {...form.field('body')} />
       <Select

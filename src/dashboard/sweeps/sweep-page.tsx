@@ -53,11 +53,7 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
             {verdict && state === 'done' && (
               <Button
                 icon="bulb"
-                onClick={() =>
-                  openDialog((close) => (
-                    <ShareSweep sweep={one} verdict={verdict} trials={trials} onClose={close} />
-                  ))
-                }
+                onClick={() => openDialog(<ShareSweep sweep={one} verdict={verdict} trials={trials} />)}
               >
                 Share
               </Button>

@@ -1,19 +1,25 @@
-// Dialogs opened by a call, from wherever something asks for one: `openDialog((close) => <Rename onClose={close} />)`.
+// Dialogs opened by a call, from wherever something asks for one: `openDialog(<Rename />)`.
 // They belong to the page on which they were opened, and go with it.
 
 import { effect, signal } from '@preact/signals'
-import { Fragment, type ComponentChildren } from 'preact'
+import type { JSX } from 'preact'
 import { path } from '../router.ts'
+import { beginDialog } from './ui.tsx'
 
-type Made = (close: () => void) => ComponentChildren
-const opened = signal<readonly Made[]>([])
+interface Opened {
+  readonly dialog: JSX.Element
+  readonly onSent: (() => void) | undefined
+}
+const opened = signal<readonly Opened[]>([])
 
-export function openDialog(made: Made): void {
-  opened.value = [...opened.peek(), made]
+/** `onSent`: what follows once the form in it was sent. */
+export function openDialog(dialog: JSX.Element, onSent?: () => void): void {
+  opened.value = [...opened.peek(), { dialog, onSent }]
 }
 
-const close = (made: Made): void => {
-  opened.value = opened.peek().filter((one) => one !== made)
+function close(one: Opened, isSent = false): void {
+  opened.value = opened.peek().filter((other) => other !== one)
+  if (isSent) one.onSent?.()
 }
 
 // At once, so that a dialog may be opened on the page that was just gone to.
@@ -22,11 +28,16 @@ effect(() => {
   opened.value = []
 })
 
+function Shown({ one }: { readonly one: Opened }) {
+  beginDialog((isSent) => close(one, isSent))
+  return one.dialog
+}
+
 export function Dialogs() {
   return (
     <>
-      {opened.value.map((made) => (
-        <Fragment key={made}>{made(() => close(made))}</Fragment>
+      {opened.value.map((one) => (
+        <Shown key={one} one={one} />
       ))}
     </>
   )

@@ -9,7 +9,7 @@ import { user } from '../session.ts'
 import { faultOf, refusalOf, wants, type InputType } from './field-words.ts'
 import { saidAt } from './refusal-words.ts'
 import s from './form.module.css'
-import { Button, cx, Dialog, messageOf, Said } from './ui.tsx'
+import { Button, cx, Dialog, messageOf, Said, useClose } from './ui.tsx'
 import type { WireField } from './wire-fields.ts'
 
 interface FormOptions<V> {
@@ -61,6 +61,8 @@ export interface FormOf<V> {
   readonly reset: () => void
   /** Clears the server's refusal, because something else would be sent now. */
   readonly forgive: () => void
+  /** What follows once it is sent. */
+  readonly sent: { current: () => void }
 }
 
 export function useForm<V extends object>({
@@ -80,6 +82,7 @@ export function useForm<V extends object>({
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   /** The fields on screen, by name; filled while the form is rendered. */
   const asked = useRef(new Map<string, FieldOptions>())
+  const sent = useRef(() => {})
   asked.current = new Map()
 
   const textOf = (name: string, of: V = values): string => {
@@ -136,6 +139,7 @@ export function useForm<V extends object>({
         setFailure(null)
         setLeft(new Set())
         setBusy(false)
+        sent.current()
       },
       (error: unknown) => {
         setFailure({ error, values })
@@ -185,6 +189,7 @@ export function useForm<V extends object>({
       startAgain()
     },
     forgive: () => setFailure(null),
+    sent,
   }
 }
 
@@ -308,20 +313,22 @@ export function Form<V>({
 interface FormDialogProps<V> extends Omit<FormProps<V>, 'beside' | 'variant'> {
   readonly title: string
   readonly width?: number
-  readonly onClose: () => void
+  /** Of one that was not opened by `openDialog`. */
+  readonly onClose?: (isSent?: boolean) => void
 }
 
-/** A form in a dialog, which asks before it discards what was typed. */
+/** A form in a dialog, which is closed when it is sent, and asks before it discards what was typed. */
 export function FormDialog<V>({
   of,
   title,
   action,
   width,
   disabled = false,
-  onClose,
+  onClose = useClose(),
   children,
   ...rest
 }: FormDialogProps<V>) {
+  of.sent.current = () => onClose(true)
   const [asking, setAsking] = useState(false)
   useEffect(() => {
     if (asking) document.querySelector<HTMLElement>('[data-stay]')?.focus()
@@ -339,7 +346,7 @@ export function FormDialog<V>({
     <Dialog
       title={title}
       onClose={leave}
-      {...(width !== undefined && { width })}
+      width={width}
       footer={
         asking ? (
           <>

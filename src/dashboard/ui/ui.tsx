@@ -284,14 +284,24 @@ export function Progress({ fraction, label }: { readonly fraction: number | null
 
 interface DialogProps {
   readonly title: string
-  readonly onClose: () => void
+  /** Of one that was not opened by `openDialog`, which closes its own. */
+  readonly onClose?: (() => void) | undefined
   readonly children: ComponentChildren
   readonly footer?: ComponentChildren
-  readonly width?: number
+  readonly width?: number | undefined
 }
 
+type Close = (isSent?: boolean) => void
+/** Of the dialog that is being put on the page, whose parts take it at once. A context says the same in 400 bytes. */
+let closing: Close = () => {}
+export const beginDialog = (close: Close): void => {
+  closing = close
+}
+/** What closes the dialog that it is called in; with true once its form was sent. */
+export const useClose = (): Close => useRef(closing).current
+
 /** Keeps the focus inside while open, and returns it when closed, which Escape or a click outside does. */
-export function Dialog({ title, onClose, children, footer, width }: DialogProps) {
+export function Dialog({ title, onClose = useClose(), children, footer, width }: DialogProps) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
   const close = useRef(onClose)
@@ -340,7 +350,7 @@ export function Dialog({ title, onClose, children, footer, width }: DialogProps)
       >
         <div class={s.dialogHead}>
           <h2 id={id}>{title}</h2>
-          <Button variant="quiet" icon="close" label="Close" onClick={onClose} />
+          <Button variant="quiet" icon="close" label="Close" onClick={() => onClose()} />
         </div>
         <div class={s.dialogBody}>{children}</div>
         {footer && <div class={s.dialogFoot}>{footer}</div>}

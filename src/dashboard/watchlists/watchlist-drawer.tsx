@@ -62,7 +62,7 @@ export function WatchlistDrawer() {
   )
 }
 
-const importFile = (): void => openDialog((close) => <ImportWatchlist onClose={close} />)
+const importFile = (): void => openDialog(<ImportWatchlist />)
 
 /** Creates a first list of all symbols with bars. */
 function NoLists() {

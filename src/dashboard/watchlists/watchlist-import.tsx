@@ -5,7 +5,7 @@ import { ApiError } from '../api-client.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { refusalOf } from '../ui/field-words.ts'
 import { FormProblem, useForm } from '../ui/form.tsx'
-import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
+import { Button, Dialog, Field, toast, useClose } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { importList } from './lists.ts'
 import { DropZone } from '../frame/drop-zone.tsx'
@@ -16,12 +16,8 @@ import s from './watchlists.module.css'
 const SHOWN = 100
 const LIST_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
-interface ImportProps {
-  readonly onClose: () => void
-  readonly onImported?: () => void
-}
-
-export function ImportWatchlist({ onClose, onImported }: ImportProps) {
+export function ImportWatchlist() {
+  const close = useClose()
   const [parsed, setParsed] = useState<ParsedWatchlist | null>(null)
   const rows = parsed?.rows ?? []
   const form = useForm({
@@ -33,10 +29,9 @@ export function ImportWatchlist({ onClose, onImported }: ImportProps) {
       const left =
         duplicates > 0 ? `, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'} left out` : ''
       toast(`${list.items.length} symbols imported${left}`, { tone: 'up' })
-      onClose()
-      onImported?.()
     },
   })
+  form.sent.current = () => close(true)
   const { error } = form
   const read = (files: File[]) => {
     const file = files[0]
@@ -55,11 +50,10 @@ export function ImportWatchlist({ onClose, onImported }: ImportProps) {
   return (
     <Dialog
       title="Import a watchlist"
-      onClose={onClose}
       width={600}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={() => close()}>Cancel</Button>
           <Button variant="primary" disabled={form.busy || rows.length === 0} onClick={form.submit}>
             Import {rows.length > 0 ? `${rows.length} symbols` : ''}
           </Button>

@@ -87,7 +87,7 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
             wide={wide}
             onGrab={(event) => grab(item, event)}
             onMove={(by) => move(item, by)}
-            onNote={() => openDialog((close) => <NoteDialog list={list} item={item} onClose={close} />)}
+            onNote={() => openDialog(<NoteDialog list={list} item={item} />)}
             onRemove={() => remove(i)}
           />
         ))}
@@ -272,10 +272,9 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
 interface NoteDialogProps {
   readonly list: Watchlist
   readonly item: WatchlistItem
-  readonly onClose: () => void
 }
 
-function NoteDialog({ list, item, onClose }: NoteDialogProps) {
+function NoteDialog({ list, item }: NoteDialogProps) {
   // Find the row by its symbol: the list may have been loaded again since.
   const at = list.items.findIndex((one) => quoteKey(one) === quoteKey(item))
   const form = useForm({
@@ -284,11 +283,10 @@ function NoteDialog({ list, item, onClose }: NoteDialogProps) {
     async send(values) {
       const note = values.note.trim() === '' ? null : values.note.trim()
       if (at >= 0 && note !== item.note) await arrange(list, list.items.with(at, { ...item, note }))
-      onClose()
     },
   })
   return (
-    <FormDialog of={form} title={`Note on ${item.symbol}`} action="Save" onClose={onClose} width={440}>
+    <FormDialog of={form} title={`Note on ${item.symbol}`} action="Save" width={440}>
       <Field
         label="Note"
         rows={4}

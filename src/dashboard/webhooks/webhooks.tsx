@@ -56,7 +56,7 @@ const REASONS = {
 export function Webhooks() {
   const list = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
   const add = (
-    <Button variant="primary" icon="plus" onClick={() => editWebhook(null, list.reload)}>
+    <Button variant="primary" icon="plus" onClick={() => openDialog(<WebhookForm webhook={null} />)}>
       Register a webhook
     </Button>
   )
@@ -216,7 +216,11 @@ function Actions({ webhook, act, onChanged, onSecret }: ActionsProps) {
       <Menu
         label="More for this webhook"
         items={[
-          { text: 'Change', icon: 'tune', run: () => editWebhook(webhook, onChanged) },
+          {
+            text: 'Change',
+            icon: 'tune',
+            run: () => openDialog(<WebhookForm webhook={webhook} />, onChanged),
+          },
           { text: isActive ? 'Disable' : 'Enable', icon: isActive ? 'pause' : 'play', run: turn },
           { text: 'New secret', icon: 'replay', run: rotate },
           '-',
@@ -281,16 +285,11 @@ function State({ webhook, act, onConfirmed }: StateProps) {
   )
 }
 
-const editWebhook = (webhook: Webhook | null, onSaved: () => void): void =>
-  openDialog((close) => <WebhookForm webhook={webhook} onClose={close} onSaved={onSaved} />)
-
 interface WebhookFormProps {
   readonly webhook: Webhook | null
-  readonly onClose: () => void
-  readonly onSaved: () => void
 }
 
-function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
+function WebhookForm({ webhook }: WebhookFormProps) {
   const form = useForm<Pick<Webhook, 'name' | 'url'> & { readonly events: readonly string[] }>({
     wire: BODY_FIELDS,
     start: {
@@ -300,11 +299,8 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
     },
     async send({ name, url, events }) {
       const body = { name: name.trim(), url: url.trim(), events }
-      if (webhook) {
-        await call('PATCH /api/platform/webhooks/{id}', { path: { id: webhook.id }, body })
-        onClose()
-        onSaved()
-      } else {
+      if (webhook) await call('PATCH /api/platform/webhooks/{id}', { path: { id: webhook.id }, body })
+      else {
         const { id, secret } = await call('POST /api/platform/webhooks', { body })
         if (events.includes('alert.triggered'))
           attempt(offerToUntold(body.name, { channels: ['webhook'], webhookIds: [id] }))
@@ -323,7 +319,6 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
       of={form}
       title={webhook ? 'Change the webhook' : 'Register a webhook'}
       action={webhook ? 'Save' : 'Register'}
-      onClose={onClose}
     >
       <Field label="Name" autofocus placeholder="Trade bot" {...form.field('name')} />
       <Field
