@@ -52,18 +52,13 @@ export function Inbox() {
               wire={ERROR_FIELDS}
               keyOf={(one) => one.id}
               empty={<Empty title="No errors">That is how it should be.</Empty>}
-              columns={[
-                {
-                  of: 'message',
-                  head: 'Message',
-                  look: 'main',
-                  cell: (one) => (
-                    <>
-                      <span title={one.message}>{one.message}</span>
-                      <span class={p['cellNote']}>{textOf(one.sample['url'])}</span>
-                    </>
-                  ),
-                },
+              columns={({ own }) => [
+                own('message', 'Message', 'main', (one) => (
+                  <>
+                    <span title={one.message}>{one.message}</span>
+                    <span class={p['cellNote']}>{textOf(one.sample['url'])}</span>
+                  </>
+                )),
                 { of: 'count', head: 'Times' },
                 { of: 'firstAt', head: 'First' },
                 { of: 'lastAt', head: 'Last' },

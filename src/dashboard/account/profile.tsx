@@ -55,7 +55,7 @@ export function Profile() {
                 rows={list}
                 wire={SESSION_FIELDS}
                 keyOf={(one) => one.id}
-                columns={[
+                columns={({ actions }) => [
                   {
                     of: 'userAgent',
                     head: 'Browser',
@@ -70,18 +70,15 @@ export function Profile() {
                   },
                   { of: 'createdAt', head: 'Signed in' },
                   { of: 'lastSeenAt', head: 'Last seen' },
-                  {
-                    of: 'end',
-                    head: 'End',
-                    bare: true,
-                    look: 'end',
-                    cell: (one) =>
+                  actions(
+                    'End',
+                    (one) =>
                       !one.current && (
                         <Button size="small" variant="quiet" onClick={() => end(one)}>
                           End
                         </Button>
                       ),
-                  },
+                  ),
                 ]}
               />
               {list.length > 1 && (
@@ -244,25 +241,22 @@ function Members() {
             rows={list}
             wire={USER_FIELDS}
             keyOf={(one) => one.id}
-            columns={[
+            columns={({ own }) => [
               { of: 'name', head: 'Name', look: 'main' },
               { of: 'email', head: 'E-mail', look: 'muted' },
-              {
-                of: 'role',
-                head: 'Role',
-                cell: (one) =>
-                  one.role === 'owner' ? (
-                    <Badge tone="accent">owner</Badge>
-                  ) : (
-                    <Select
-                      label={`Role of ${one.name}`}
-                      hideLabel
-                      value={one.role}
-                      options={ROLES}
-                      onChange={(role) => give(one, role)}
-                    />
-                  ),
-              },
+              own('role', 'Role', '', (one) =>
+                one.role === 'owner' ? (
+                  <Badge tone="accent">owner</Badge>
+                ) : (
+                  <Select
+                    label={`Role of ${one.name}`}
+                    hideLabel
+                    value={one.role}
+                    options={ROLES}
+                    onChange={(role) => give(one, role)}
+                  />
+                ),
+              ),
             ]}
           />
         )}

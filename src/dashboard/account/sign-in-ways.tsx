@@ -105,49 +105,38 @@ function Passkeys({ of, onChanged }: ListProps<Passkey>) {
       wire={PASSKEY_FIELDS}
       keyOf={(one) => one.id}
       empty={<Empty title="No passkeys yet">A passkey cannot be guessed, and no other site gets it.</Empty>}
-      columns={[
-        {
-          of: 'name',
-          head: 'Name',
-          look: 'main',
-          cell: (passkey) => (
-            <>
-              <span>{passkey.name}</span>
-              <span class={p['cellNote']}>
-                for {passkey.host}
-                {passkey.isSynced && ', on all your devices'}
-              </span>
-            </>
-          ),
-        },
+      columns={({ own, actions }) => [
+        own('name', 'Name', 'main', (passkey) => (
+          <>
+            <span>{passkey.name}</span>
+            <span class={p['cellNote']}>
+              for {passkey.host}
+              {passkey.isSynced && ', on all your devices'}
+            </span>
+          </>
+        )),
         { of: 'createdAt', head: 'Added', cell: (one) => ago(one.createdAt) },
         { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
-        {
-          of: 'rename',
-          head: 'Change',
-          bare: true,
-          look: 'end',
-          cell: (passkey) => (
-            <>
-              <Button
-                size="small"
-                variant="quiet"
-                aria-label={`Rename ${passkey.name}`}
-                onClick={() => rename(passkey)}
-              >
-                Rename
-              </Button>
-              <Button
-                size="small"
-                variant="danger"
-                aria-label={`Remove ${passkey.name}`}
-                onClick={() => remove(passkey)}
-              >
-                Remove
-              </Button>
-            </>
-          ),
-        },
+        actions('Change', (passkey) => (
+          <>
+            <Button
+              size="small"
+              variant="quiet"
+              aria-label={`Rename ${passkey.name}`}
+              onClick={() => rename(passkey)}
+            >
+              Rename
+            </Button>
+            <Button
+              size="small"
+              variant="danger"
+              aria-label={`Remove ${passkey.name}`}
+              onClick={() => remove(passkey)}
+            >
+              Remove
+            </Button>
+          </>
+        )),
       ]}
     />
   )
@@ -168,21 +157,15 @@ function Identities({ of, onChanged }: ListProps<Identity>) {
       wire={IDENTITY_FIELDS}
       keyOf={(one) => one.id}
       empty={<Empty title="Nothing linked yet">Link yourself, whatever address you have there.</Empty>}
-      columns={[
+      columns={({ actions }) => [
         { of: 'email', head: 'E-mail there', look: 'main', empty: 'not told' },
         { of: 'issuer', head: 'Of', look: 'muted' },
         { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
-        {
-          of: 'unlink',
-          head: 'Unlink',
-          bare: true,
-          look: 'end',
-          cell: (identity) => (
-            <Button size="small" variant="danger" onClick={() => unlink(identity)}>
-              Unlink
-            </Button>
-          ),
-        },
+        actions('Unlink', (identity) => (
+          <Button size="small" variant="danger" onClick={() => unlink(identity)}>
+            Unlink
+          </Button>
+        )),
       ]}
     />
   )

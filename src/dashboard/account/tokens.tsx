@@ -58,29 +58,21 @@ export function Tokens() {
                 Make one to run backtests from the command line, a notebook or a bot.
               </Empty>
             }
-            columns={[
-              {
-                of: 'name',
-                head: 'Name',
-                look: 'main',
-                cell: (one) => (
-                  <>
-                    <span>{nameOf(one)}</span>
-                    <span class={p['cellNote']}>
-                      <code>…{one.last4}</code>, made {ago(one.createdAt)}
-                    </span>
-                  </>
-                ),
-              },
+            columns={({ own, actions }) => [
+              own('name', 'Name', 'main', (one) => (
+                <>
+                  <span>{nameOf(one)}</span>
+                  <span class={p['cellNote']}>
+                    <code>…{one.last4}</code>, made {ago(one.createdAt)}
+                  </span>
+                </>
+              )),
               { of: 'scopes', head: 'May', look: 'note', cell: (one) => scopesText(one.scopes) },
               { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
               { of: 'expiresAt', head: 'Expires', cell: expiryOf },
-              {
-                of: 'revoke',
-                head: 'Revoke',
-                bare: true,
-                look: 'end',
-                cell: (one) =>
+              actions(
+                'Revoke',
+                (one) =>
                   one.status === 'active' && (
                     <Button
                       size="small"
@@ -91,7 +83,7 @@ export function Tokens() {
                       Revoke
                     </Button>
                   ),
-              },
+              ),
             ]}
           />
         )}

@@ -16,7 +16,7 @@ import { valueText } from '../report/value-text.ts'
 import { navigate, query } from '../router.ts'
 import { openReport } from '../open-report.ts'
 import { remembered, timezone } from '../settings.ts'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { actions, DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import {
   differingInputs,
@@ -365,21 +365,15 @@ const columnsOf = (
     sort: ({ report }) => sortable(report.inputs[name]),
     cell: ({ report }) => (name in report.inputs ? valueText(report.inputs[name]) : '—'),
   })),
-  {
-    of: 'remove',
-    head: 'Remove',
-    bare: true,
-    look: 'end',
-    cell: ({ id, name }) => (
-      <Button
-        size="small"
-        variant="quiet"
-        icon="close"
-        label={`Take ${name} out of the comparison`}
-        onClick={() => onRemove(id)}
-      />
-    ),
-  },
+  actions('Remove', ({ id, name }) => (
+    <Button
+      size="small"
+      variant="quiet"
+      icon="close"
+      label={`Take ${name} out of the comparison`}
+      onClick={() => onRemove(id)}
+    />
+  )),
 ]
 
 const sortable = (value: unknown): number | string =>

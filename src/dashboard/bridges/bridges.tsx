@@ -161,28 +161,16 @@ function BridgesTable({ bridges, sources, onEdit, onChanged }: BridgesTableProps
       label="Bridges"
       rows={bridges}
       keyOf={({ id }) => id}
-      columns={[
-        {
-          of: 'name',
-          head: 'Name',
-          look: 'main',
-          cell: (one) => <BridgeName bridge={one} sources={sources} />,
-        },
+      columns={({ own, actions }) => [
+        own('name', 'Name', 'main', (one) => <BridgeName bridge={one} sources={sources} />),
         { of: 'expected', head: 'By its signals', look: 'number', cell: (one) => quantity(one.expected) },
-        {
-          of: 'held',
-          head: 'Receiver has',
-          look: 'number',
-          cell: ({ dryRun, held }) => (dryRun ? `would have ${quantity(held)}` : quantity(held)),
-        },
+        own('held', 'Receiver has', 'number', ({ dryRun, held }) =>
+          dryRun ? `would have ${quantity(held)}` : quantity(held),
+        ),
         { of: 'status', head: 'State', cell: (one) => <State bridge={one} /> },
-        {
-          of: 'menu',
-          head: 'Actions',
-          bare: true,
-          look: 'end',
-          cell: (one) => <Actions bridge={one} onEdit={() => onEdit(one)} onChanged={onChanged} />,
-        },
+        actions('Actions', (one) => (
+          <Actions bridge={one} onEdit={() => onEdit(one)} onChanged={onChanged} />
+        )),
       ]}
     />
   )
@@ -341,13 +329,14 @@ function Orders({ orders, bridges }: OrdersProps) {
               None yet. They come with the next order of a strategy, or the next firing of an alert.
             </p>
           }
-          columns={[
+          columns={({ own, actions }) => [
             { of: 'createdAt', head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-            {
-              of: 'bridgeId',
-              head: 'Bridge',
-              cell: ({ bridgeId }) => bridges.find(({ id }) => id === bridgeId)?.name ?? 'deleted',
-            },
+            own(
+              'bridgeId',
+              'Bridge',
+              '',
+              ({ bridgeId }) => bridges.find(({ id }) => id === bridgeId)?.name ?? 'deleted',
+            ),
             {
               of: 'orderId',
               head: 'Order',
@@ -357,12 +346,9 @@ function Orders({ orders, bridges }: OrdersProps) {
             },
             { of: 'state', head: 'State', cell: (one) => <OrderState order={one} /> },
             { of: 'attempts', head: 'Answer', look: 'note', cell: (one) => answerText(one) },
-            {
-              of: 'again',
-              head: 'Actions',
-              bare: true,
-              look: 'end',
-              cell: ({ id, state, reason, orderId }) =>
+            actions(
+              'Actions',
+              ({ id, state, reason, orderId }) =>
                 (state === 'failed' || reason === 'stopped') && (
                   <Button
                     size="small"
@@ -374,7 +360,7 @@ function Orders({ orders, bridges }: OrdersProps) {
                     Send again
                   </Button>
                 ),
-            },
+            ),
           ]}
         />
       )}

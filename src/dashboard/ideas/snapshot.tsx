@@ -256,17 +256,12 @@ function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
         keyOf={(trade) => String(trade.n)}
         page={TRADES_SHOWN}
         order={{ by: 'n', down: true }}
-        columns={[
+        columns={({ own }) => [
           { of: 'n', head: '#', look: 'number' },
           { of: 'side', head: 'Side' },
           { of: 'entryTime', head: 'Entry', look: 'date', cell: (one) => when(one.entryTime) },
           { of: 'entryPrice', head: 'Price', look: 'number', cell: (one) => price(one.entryPrice, mintick) },
-          {
-            of: 'exitTime',
-            head: 'Exit',
-            look: 'date',
-            cell: (one) => (one.status === 'open' ? 'open' : when(one.exitTime)),
-          },
+          own('exitTime', 'Exit', 'date', (one) => (one.status === 'open' ? 'open' : when(one.exitTime))),
           { of: 'exitPrice', head: 'Price', look: 'number', cell: (one) => price(one.exitPrice, mintick) },
           { of: 'qty', head: 'Size', look: 'number', cell: (one) => quantity(one.qty) },
           {
@@ -276,12 +271,7 @@ function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
             tone: (one: ReportTrade) => tone(one.profit),
             cell: (one) => money(one.profit, currency, { plus: true }),
           },
-          {
-            of: 'profitPct',
-            head: '%',
-            look: 'number',
-            cell: (one) => percent(one.profitPct, { plus: true }),
-          },
+          own('profitPct', '%', 'number', (one) => percent(one.profitPct, { plus: true })),
         ]}
       />
     </section>

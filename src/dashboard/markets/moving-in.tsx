@@ -64,19 +64,12 @@ export function MovedIn({ rows }: { readonly rows: readonly MovedFile[] }) {
         label="What came"
         rows={rows.map((row, i) => ({ ...row, i }))}
         keyOf={({ i }) => String(i)}
-        columns={[
+        columns={({ own }) => [
           { of: 'name', head: 'File', look: 'main', cell: ({ name }) => name },
-          {
-            of: 'came',
-            head: 'Came',
-            cell: (row) => cameText(row) || (row.left.length > 0 ? row.kind : 'nothing'),
-          },
-          {
-            of: 'left',
-            head: 'Not taken, and why',
-            look: 'note',
-            cell: ({ left }) => left.map((why) => <div key={why}>{why}</div>),
-          },
+          own('came', 'Came', '', (row) => cameText(row) || (row.left.length > 0 ? row.kind : 'nothing')),
+          own('left', 'Not taken, and why', 'note', ({ left }) =>
+            left.map((why) => <div key={why}>{why}</div>),
+          ),
         ]}
       />
     </section>

@@ -3,7 +3,7 @@
 import type { Provider } from '../../wire/provider.ts'
 import { call } from '../api-client.ts'
 import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Field, toast } from '../ui/ui.tsx'
@@ -49,37 +49,26 @@ const columnsOf = (
   onGive: (one: Provider) => void,
   onRemove: (one: Provider) => void,
 ): readonly Column<Provider>[] => [
-  {
-    of: 'name',
-    head: 'Provider',
-    look: 'main',
-    cell: ({ name, limits, asked }) => (
-      <>
-        <span>{name}</span>
-        <span class={p['cellNote']}>
-          {asked.length > 0 ? `Asked for ${asked.join(', ')}` : `A free key has ${limits ?? 'limits'}`}
-        </span>
-      </>
+  own('name', 'Provider', 'main', ({ name, limits, asked }) => (
+    <>
+      <span>{name}</span>
+      <span class={p['cellNote']}>
+        {asked.length > 0 ? `Asked for ${asked.join(', ')}` : `A free key has ${limits ?? 'limits'}`}
+      </span>
+    </>
+  )),
+  own('keySetAt', 'Key', '', ({ keySetAt, keyLost }) =>
+    keySetAt === null ? (
+      <Badge>none</Badge>
+    ) : keyLost ? (
+      <Badge tone="down">give it again</Badge>
+    ) : (
+      <Badge tone="up">given</Badge>
     ),
-  },
-  {
-    of: 'keySetAt',
-    head: 'Key',
-    cell: ({ keySetAt, keyLost }) =>
-      keySetAt === null ? (
-        <Badge>none</Badge>
-      ) : keyLost ? (
-        <Badge tone="down">give it again</Badge>
-      ) : (
-        <Badge tone="up">given</Badge>
-      ),
-  },
-  {
-    of: 'more',
-    head: 'More',
-    bare: true,
-    look: 'end',
-    cell: (one) =>
+  ),
+  actions(
+    'More',
+    (one) =>
       mayGive && (
         <>
           <Button size="small" variant="quiet" onClick={() => onGive(one)}>
@@ -92,7 +81,7 @@ const columnsOf = (
           )}
         </>
       ),
-  },
+  ),
 ]
 
 function GiveKey({ provider: { name, needsSecret, exchanges, limits } }: { readonly provider: Provider }) {

@@ -11,7 +11,7 @@ import { askFirst, attempt, pageStyles as p, Show, useLoad } from '../frame/page
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
@@ -118,18 +118,8 @@ const columnsOf = (onChanged: () => void): readonly Column<Row>[] => [
   },
   { of: 'interval', head: 'Interval', sort: false, cell: ({ interval }) => intervalText(interval) },
   { of: 'count', head: 'Bars' },
-  {
-    of: 'first',
-    head: 'From',
-    look: 'date',
-    cell: ({ first, facts }) => time(first, facts?.timezone ?? 'UTC', false),
-  },
-  {
-    of: 'last',
-    head: 'To',
-    look: 'date',
-    cell: ({ last, facts }) => time(last, facts?.timezone ?? 'UTC', false),
-  },
+  own('first', 'From', 'date', ({ first, facts }) => time(first, facts?.timezone ?? 'UTC', false)),
+  own('last', 'To', 'date', ({ last, facts }) => time(last, facts?.timezone ?? 'UTC', false)),
   {
     of: 'holes',
     head: 'Missing',
@@ -139,13 +129,7 @@ const columnsOf = (onChanged: () => void): readonly Column<Row>[] => [
     cell: (row) => count(missingIn(row)),
   },
   { of: 'fresh', head: 'Kept fresh', tone: () => s.fresh, cell: ({ feed }) => <Freshness feed={feed} /> },
-  {
-    of: 'more',
-    head: 'More',
-    bare: true,
-    look: 'end',
-    cell: (row) => <SeriesMenu row={row} onChanged={onChanged} />,
-  },
+  actions('More', (row) => <SeriesMenu row={row} onChanged={onChanged} />),
 ]
 
 /** How many bars there would be besides those there are; null where nobody knows when the market is open. */

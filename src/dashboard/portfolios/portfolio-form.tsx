@@ -103,16 +103,13 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
         label="Parts"
         rows={backtests}
         keyOf={({ id }) => id}
-        columns={[
+        columns={({ own }) => [
           { of: 'name', head: 'Part', look: 'main' },
           { of: 'symbol', head: 'Market', cell: marketText },
           priorityColumn(priorities, setPriorities),
-          {
-            of: 'netProfitPct',
-            head: 'Net profit alone',
-            look: 'number',
-            cell: ({ summary }) => percent(summary?.netProfitPct, { plus: true }),
-          },
+          own('netProfitPct', 'Net profit alone', 'number', ({ summary }) =>
+            percent(summary?.netProfitPct, { plus: true }),
+          ),
         ]}
       />
       <p class={j.note}>Where the money does not do for all, the higher priority goes first.</p>

@@ -37,7 +37,7 @@ export function ExportHeld({ settings, figures }: Held) {
           keyOf={({ sheet, name, of, isShare }) => `${sheet} ${name} ${of} ${isShare}`}
           fixed
           class={s.columns}
-          columns={[
+          columns={({ own }) => [
             {
               of: 'name',
               head: 'Figure',
@@ -45,18 +45,10 @@ export function ExportHeld({ settings, figures }: Held) {
               sort: false,
               cell: (one) => one.name + SIDE_WORDS[one.of],
             },
-            {
-              of: 'expected',
-              head: 'TradingView',
-              look: 'number',
-              cell: ({ expected, isShare }) => rounded(expected, isShare),
-            },
-            {
-              of: 'found',
-              head: 'Here',
-              look: 'number',
-              cell: ({ found, isShare }) => (found === null ? '—' : rounded(found, isShare)),
-            },
+            own('expected', 'TradingView', 'number', ({ expected, isShare }) => rounded(expected, isShare)),
+            own('found', 'Here', 'number', ({ found, isShare }) =>
+              found === null ? '—' : rounded(found, isShare),
+            ),
             {
               of: 'agrees',
               head: 'Difference',

@@ -57,18 +57,13 @@ function Inputs({ source }: { readonly source: string }) {
         label="Inputs"
         rows={list}
         keyOf={(one) => one.label}
-        columns={[
-          {
-            of: 'label',
-            head: 'Name',
-            look: 'main',
-            cell: (one) => (
-              <>
-                <span>{one.label}</span>
-                {one.tooltip !== '' && <span class={p['cellNote']}>{one.tooltip}</span>}
-              </>
-            ),
-          },
+        columns={({ own }) => [
+          own('label', 'Name', 'main', (one) => (
+            <>
+              <span>{one.label}</span>
+              {one.tooltip !== '' && <span class={p['cellNote']}>{one.tooltip}</span>}
+            </>
+          )),
           { of: 'kind', head: 'Kind', look: 'muted' },
           { of: 'default', head: 'Default', look: 'date', cell: (one) => valueText(one.default) },
           { of: 'bounds', head: 'May be', look: 'muted', cell: boundsText },

@@ -32,22 +32,16 @@ export function WantedLibraries() {
         rows={libraries}
         wire={FIELDS}
         keyOf={({ path }) => path}
-        columns={[
+        columns={({ actions }) => [
           { of: 'path', head: 'Library', look: 'main' },
           { of: 'users', head: 'Users' },
           { of: 'asked', head: 'Times asked' },
           { of: 'lastAt', head: 'Last asked' },
-          {
-            of: 'more',
-            head: 'More',
-            bare: true,
-            look: 'end',
-            cell: ({ path }) => (
-              <Button size="small" onClick={() => add(path)}>
-                Add
-              </Button>
-            ),
-          },
+          actions('More', ({ path }) => (
+            <Button size="small" onClick={() => add(path)}>
+              Add
+            </Button>
+          )),
         ]}
       />
     </section>

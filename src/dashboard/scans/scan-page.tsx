@@ -123,16 +123,11 @@ function News({ scan }: { readonly scan: Scan }) {
       rows={news}
       keyOf={({ exchange, symbol, condition, time: bar }) => `${exchange}:${symbol} ${condition} ${bar}`}
       page={5}
-      columns={[
+      columns={({ own }) => [
         { of: 'symbol', head: 'Market', look: 'main', cell: (one) => `${one.exchange}:${one.symbol}` },
         { of: 'condition', head: 'Condition' },
         { of: 'close', head: 'Close', look: 'number', cell: ({ close }) => rounded(close) },
-        {
-          of: 'time',
-          head: 'Bar',
-          look: 'date',
-          cell: (one) => time(one.time, 'UTC', /[smh]$/.test(interval)),
-        },
+        own('time', 'Bar', 'date', (one) => time(one.time, 'UTC', /[smh]$/.test(interval))),
       ]}
     />
   )

@@ -91,13 +91,8 @@ function Matrix({
         keyOf={String}
         fixed
         class={cx(s.heat, s.forward)}
-        columns={[
-          {
-            of: 'share',
-            head: 'Out of sample ↓ windows →',
-            look: 'head',
-            cell: (share) => percent(share, { places: 0 }),
-          },
+        columns={({ own }) => [
+          own('share', 'Out of sample ↓ windows →', 'head', (share) => percent(share, { places: 0 })),
           ...runs.map((many): Column<number> => ({
             of: String(many),
             head: String(many),

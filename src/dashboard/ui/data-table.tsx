@@ -44,10 +44,34 @@ export const numbers = <R,>(
   shown: (value: number | null | undefined) => string,
 ): Column<R> => ({ of, head, look: 'number', sort: value, cell: (row) => shown(value(row)) })
 
+/** A column whose cells are made of the whole row. */
+export const own = <R,>(
+  of: string,
+  head: string,
+  look: NonNullable<ColumnLook<R>['look']> | '',
+  cell: (row: R) => ComponentChildren,
+): Column<R> => ({ of, head, ...(look && { look }), cell })
+
+/** The column of what can be done with a row. */
+export const actions = <R,>(head: string, cell: (row: R) => ComponentChildren): Column<R> => ({
+  of: head,
+  head,
+  bare: true,
+  look: 'end',
+  cell,
+})
+
+interface Makers<R> {
+  readonly own: typeof own<R>
+  readonly actions: typeof actions<R>
+  readonly numbers: typeof numbers<R>
+}
+
 interface DataTableProps<R> {
   readonly label: string
   readonly rows: readonly R[]
-  readonly columns: readonly Column<R>[]
+  /** Or made by functions that know what a row is. */
+  readonly columns: readonly Column<R>[] | ((make: Makers<R>) => readonly Column<R>[])
   readonly keyOf: (row: R) => string
   /** The declarations of the rows' fields on the wire. */
   readonly wire?: Readonly<Record<string, WireField>>
@@ -75,7 +99,8 @@ interface Choice<R> {
   readonly onChoose: (keys: readonly string[], on: boolean) => void
 }
 
-export function DataTable<R>({ rows, columns, wire = {}, empty, page = 100, ...rest }: DataTableProps<R>) {
+export function DataTable<R>({ rows, wire = {}, empty, page = 100, ...rest }: DataTableProps<R>) {
+  const columns = typeof rest.columns === 'function' ? rest.columns({ own, actions, numbers }) : rest.columns
   const { label, keyOf, onOrder, onMore, choice, caption, fixed = false } = rest
   const [ownOrder, setOwnOrder] = useState<Order | null>(null)
   const [shownMax, setShownMax] = useState(page)
@@ -158,7 +183,8 @@ export function DataTable<R>({ rows, columns, wire = {}, empty, page = 100, ...r
   )
 }
 
-interface OrderProps<R> extends Pick<DataTableProps<R>, 'columns'> {
+interface OrderProps<R> {
+  readonly columns: readonly Column<R>[]
   readonly wire: Readonly<Record<string, WireField>>
   readonly order: Order | null
   readonly onOrder: (order: Order) => void
