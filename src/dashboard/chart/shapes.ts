@@ -1,5 +1,32 @@
 // The shapes of plotshape() and label.new(), centred on a point; `size` is their height in device pixels.
 
+/** Corners, across and down, in halves of the size. */
+const CORNERS: Readonly<Record<string, readonly number[]>> = {
+  diamond: [0, -1, 1, 0, 0, 1, -1, 0],
+  triangleup: [0, -1, 1, 1, -1, 1],
+  triangledown: [0, 1, 1, -1, -1, -1],
+  arrowup: [0, -1, 0.8, 0, 0.3, 0, 0.3, 1, -0.3, 1, -0.3, 0, -0.8, 0],
+  arrowdown: [0, 1, 0.8, 0, 0.3, 0, 0.3, -1, -0.3, -1, -0.3, 0, -0.8, 0],
+  labelup: [0, -1.2, 0.5, -0.6, -0.5, -0.6],
+  labeldown: [0, 0.2, 0.5, -0.4, -0.5, -0.4],
+}
+const XCROSS = [
+  -1, -0.68, -0.68, -1, 0, -0.32, 0.68, -1, 1, -0.68, 0.32, 0, 1, 0.68, 0.68, 1, 0, 0.32, -0.68, 1, -1, 0.68,
+  -0.32, 0,
+]
+/** Left, top, width and height, in the same. */
+const BOXES: Readonly<Record<string, readonly (readonly [number, number, number, number])[]>> = {
+  square: [[-1, -1, 2, 2]],
+  cross: [
+    [-1, -0.25, 2, 0.5],
+    [-0.25, -1, 0.5, 2],
+  ],
+  flag: [
+    [-1, -1, 1 / 3, 2],
+    [-1, -1, 2, 1.2],
+  ],
+}
+
 export function drawShape(
   ctx: CanvasRenderingContext2D,
   shape: string,
@@ -9,100 +36,17 @@ export function drawShape(
 ): void {
   const half = size / 2
   ctx.beginPath()
-  switch (shape) {
-    case 'circle':
-      ctx.arc(x, y, half, 0, Math.PI * 2)
-      break
-    case 'square':
-      ctx.rect(x - half, y - half, size, size)
-      break
-    case 'diamond':
-      polygon(ctx, [x, y - half, x + half, y, x, y + half, x - half, y])
-      break
-    case 'triangleup':
-      polygon(ctx, [x, y - half, x + half, y + half, x - half, y + half])
-      break
-    case 'triangledown':
-      polygon(ctx, [x, y + half, x + half, y - half, x - half, y - half])
-      break
-    case 'arrowup':
-      arrow(ctx, x, y, half, 1)
-      break
-    case 'arrowdown':
-      arrow(ctx, x, y, half, -1)
-      break
-    case 'cross':
-      ctx.rect(x - half, y - half / 4, size, half / 2)
-      ctx.rect(x - half / 4, y - half, half / 2, size)
-      break
-    case 'flag':
-      ctx.rect(x - half, y - half, size / 6, size)
-      ctx.rect(x - half, y - half, size, size * 0.6)
-      break
-    case 'labelup':
-      ctx.roundRect(x - half * 1.6, y - half * 0.7, size * 1.6, size, half / 3)
-      polygon(ctx, [x, y - half * 1.2, x + half / 2, y - half * 0.6, x - half / 2, y - half * 0.6])
-      break
-    case 'labeldown':
-      ctx.roundRect(x - half * 1.6, y - half * 1.3, size * 1.6, size, half / 3)
-      polygon(ctx, [x, y + half * 0.2, x + half / 2, y - half * 0.4, x - half / 2, y - half * 0.4])
-      break
-    default: {
-      const arm = half * 0.32
-      polygon(ctx, [
-        x - half,
-        y - half + arm,
-        x - half + arm,
-        y - half,
-        x,
-        y - arm,
-        x + half - arm,
-        y - half,
-        x + half,
-        y - half + arm,
-        x + arm,
-        y,
-        x + half,
-        y + half - arm,
-        x + half - arm,
-        y + half,
-        x,
-        y + arm,
-        x - half + arm,
-        y + half,
-        x - half,
-        y + half - arm,
-        x - arm,
-        y,
-      ])
-    }
+  if (shape === 'circle') ctx.arc(x, y, half, 0, Math.PI * 2)
+  if (shape === 'labelup' || shape === 'labeldown') {
+    const top = shape === 'labelup' ? 0.7 : 1.3
+    ctx.roundRect(x - half * 1.6, y - half * top, size * 1.6, size, half / 3)
   }
+  const boxes = BOXES[shape]
+  for (const [left, top, width, height] of boxes ?? [])
+    ctx.rect(x + half * left, y + half * top, half * width, half * height)
+  const corners = CORNERS[shape] ?? (boxes || shape === 'circle' ? [] : XCROSS)
+  for (let i = 0; i < corners.length; i += 2)
+    ctx[i === 0 ? 'moveTo' : 'lineTo'](x + half * corners[i]!, y + half * corners[i + 1]!)
+  if (corners.length > 0) ctx.closePath()
   ctx.fill()
-}
-
-function polygon(ctx: CanvasRenderingContext2D, points: readonly number[]): void {
-  ctx.moveTo(points[0]!, points[1]!)
-  for (let i = 2; i < points.length; i += 2) ctx.lineTo(points[i]!, points[i + 1]!)
-  ctx.closePath()
-}
-
-/** `way` 1 points up. */
-function arrow(ctx: CanvasRenderingContext2D, x: number, y: number, half: number, way: 1 | -1): void {
-  const at = (up: number) => y - way * up
-  polygon(ctx, [
-    x,
-    at(half),
-    x + half * 0.8,
-    at(0),
-    x + half * 0.3,
-    at(0),
-    x + half * 0.3,
-    at(-half),
-    x - half * 0.3,
-    at(-half),
-    x - half * 0.3,
-    at(0),
-    x - half * 0.8,
-    at(0),
-  ])
 }
