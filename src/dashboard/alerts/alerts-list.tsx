@@ -7,7 +7,7 @@ import { marketText, time } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, Said } from '../ui/ui.tsx'
+import { Badge, Button, Said, Empty } from '../ui/ui.tsx'
 import {
   conditionText,
   destinationsText,
@@ -17,13 +17,23 @@ import {
   type Alert,
   type Firing,
 } from './alert-model.ts'
-import { askFirst, attempt, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
+import {
+  askFirst,
+  attempt,
+  useLoad,
+  type Loaded,
+  usePages,
+  type Paged,
+  pageStyles as p,
+  Show,
+} from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
 import { alertAt } from '../workspace.ts'
 import { alertsChanged } from './on-charts.ts'
 import { lookForSilence, sendsMail, silenceOf } from './silence.ts'
 import s from './alerts.module.css'
+import { keysShown } from '../commands.ts'
 
 const DAY_MS = 86_400_000
 
@@ -170,3 +180,44 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
 }
 
 export { s as alertStyles }
+
+/** The list beside the chart. */
+export function AlertDrawer() {
+  const { alerts, firings } = useAlerts()
+  return (
+    <div>
+      <div class={p['drawerHead']}>
+        <span />
+        <Button size="small" icon="plus" onClick={() => (alertAt.value = {})}>
+          New alert
+        </Button>
+      </div>
+      <Show of={alerts}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty title="Nothing is being watched">
+              Right-click a price on the chart, or press {keysShown('chart:alert') || 'the plus on the axis'}{' '}
+              with the crosshair on it, and you will be told when it is reached.
+            </Empty>
+          ) : (
+            <ul class={s['beside']} aria-label="Alerts">
+              {list.map((alert) => (
+                <AlertRow key={alert.id} alert={alert} />
+              ))}
+            </ul>
+          )
+        }
+      </Show>
+      {firings.data && firings.data.items.length > 0 && (
+        <>
+          <h2 class={s['heading']}>Fired</h2>
+          <ul class={s['beside']} aria-label="Firings">
+            {firings.data.items.slice(0, 30).map((firing) => (
+              <FiringRow key={firing.id} firing={firing} />
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}

@@ -30,7 +30,6 @@ import {
 } from './compare-model.ts'
 import s from './compare-runs.module.css'
 import { CurvesCanvas } from './curves-canvas.tsx'
-import { everyRun } from './every-run.ts'
 
 export interface ComparedRun extends RunCurve {
   readonly id: string
@@ -425,4 +424,18 @@ function Difference({ than, of, field, value }: DifferenceProps) {
       {figureText(asRead(difference, field), field, than)}
     </small>
   )
+}
+
+/** All that the user keeps, the newest first. */
+async function everyRun(signal: AbortSignal): Promise<readonly Backtest[]> {
+  const all: Backtest[] = []
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await call('GET /api/platform/backtests', {
+      query: { limit: 500, ...(cursor !== undefined && { cursor }) },
+      signal,
+    })
+    all.push(...page.backtests)
+    cursor = page.nextCursor
+  }
+  return all
 }

@@ -1,12 +1,12 @@
 // The charts of the page in their grid, with what they share: the range bar, the dialogs, the commands.
 
-import { effect } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { activeId, charts, placed } from '../charts.ts'
+import { activeId, charts, placed, neighbourOf } from '../charts.ts'
 import { addCommands } from '../commands.ts'
 import { firstPaint } from '../first-paint.ts'
-import { percent, price } from '../format.ts'
+import { percent, price, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { query } from '../router.ts'
 import { CANCELLED, openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
@@ -29,11 +29,10 @@ import {
   shown,
   studyDialog,
   symbolSearch,
+  activate,
 } from './chart-state.ts'
 import { areaName, areasText } from '../layouts/areas.ts'
-import { ChartTabs } from './chart-tabs.tsx'
 import { followDriver } from './links.ts'
-import { narrow } from './narrow.ts'
 import { RangeBar } from './range-bar.tsx'
 
 const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
@@ -179,4 +178,60 @@ function useTabTitle(): void {
       document.title = 'Chartroom'
     }
   }, [])
+}
+
+/** As narrow as a phone, where one chart is shown at a time. */
+const phone = matchMedia('(max-width: 760px)')
+const narrow = signal(phone.matches)
+phone.addEventListener('change', () => (narrow.value = phone.matches))
+
+const SWIPE_PX = 40
+
+function ChartTabs({ ids }: { readonly ids: readonly string[] }) {
+  const from = useRef<number | null>(null)
+  const list = useRef<HTMLDivElement>(null)
+  const chosenTab = () => list.current?.querySelector<HTMLElement>('[aria-selected=true]')
+  useEffect(() => chosenTab()?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [activeId.value])
+  const go = (by: number) => {
+    activate(neighbourOf(activeId.peek(), by))
+    queueMicrotask(() => chosenTab()?.focus())
+  }
+  return (
+    <div
+      ref={list}
+      class={s.chartTabs}
+      role="tablist"
+      aria-label="Charts"
+      onPointerDown={(event) => (from.current = event.clientX)}
+      onPointerUp={(event) => {
+        const by = event.clientX - (from.current ?? event.clientX)
+        from.current = null
+        if (Math.abs(by) >= SWIPE_PX) go(by < 0 ? 1 : -1)
+      }}
+      onPointerCancel={() => (from.current = null)}
+      onKeyDown={(event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+        if (!step) return
+        event.preventDefault()
+        go(step)
+      }}
+    >
+      {ids.map((id) => {
+        const { symbol, interval } = cellOf(id).market.value
+        const chosen = activeId.value === id
+        return (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            aria-selected={chosen}
+            tabIndex={chosen ? 0 : -1}
+            onClick={() => activate(id)}
+          >
+            {symbol} <span class="muted">{intervalText(interval)}</span>
+          </button>
+        )
+      })}
+    </div>
+  )
 }

@@ -3,10 +3,10 @@
 import { isFormula, parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import { continuousName, contractOf } from '../../market/continuous.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import type { FoundSymbol } from '../../wire/symbol-search.ts'
+import type { FoundSymbol, SymbolList } from '../../wire/symbol-search.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { counted, intervalText, time } from '../format.ts'
-import { Badge, Dialog, Empty, Failure, Progress, Skeleton, toastError } from '../ui/ui.tsx'
+import { counted, intervalText, time, count } from '../format.ts'
+import { Badge, Dialog, Empty, Failure, Progress, Skeleton, toastError, Select } from '../ui/ui.tsx'
 import { market, type Market } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
 import { allContinuous, factsOf } from './made-markets.ts'
@@ -17,7 +17,7 @@ import { useEntered } from './entered.ts'
 import { fetchMarket } from './fetch-market.ts'
 import { FetchSymbol } from './fetch-symbol.tsx'
 import { useListed } from './listed-symbols.ts'
-import { SymbolLists } from './symbol-lists.tsx'
+import { call } from '../api-client.ts'
 
 /** One line of the dialog: a symbol that has bars, one that is made of others, or one that a provider has. */
 interface Row {
@@ -344,4 +344,45 @@ function marketOf(all: readonly SymbolFacts[], name: string) {
   const root = continuousName(name)?.root ?? name
   const found = all.find(({ symbol }) => contractOf(symbol)?.root === root)
   return { exchange: found?.exchange ?? '', symbol: name }
+}
+
+function SymbolLists({
+  lists,
+  onChosen,
+}: {
+  readonly lists: readonly SymbolList[]
+  readonly onChosen: () => void
+}) {
+  const choose = (provider: string) =>
+    call('POST /api/platform/symbols/lists', { body: { provider } }).then(onChosen, toastError)
+  const unchosen = lists.filter(({ state }) => state === 'unchosen')
+  const said = lists.map(saidOf).filter((text) => text !== '')
+  if (lists.length === 0) return null
+  return (
+    <div class={s.lists}>
+      {said.length > 0 && <p class="muted">Lists of symbols: {said.join(' · ')}</p>}
+      {unchosen.length > 0 && (
+        <p class="muted">A provider is asked from here on once you choose it, and not before.</p>
+      )}
+      {unchosen.length > 0 && (
+        <Select
+          label="Search the list of a provider, too"
+          value=""
+          options={[
+            ['', 'Choose a provider'],
+            ...unchosen.map(({ provider }) => [provider, provider] as const),
+          ]}
+          onChange={(provider) => provider !== '' && void choose(provider)}
+        />
+      )}
+    </div>
+  )
+}
+
+function saidOf({ provider, state, count: known, lastError }: SymbolList): string {
+  if (state === 'ready') return `${provider} ${count(known)}`
+  if (state === 'failed') return `${provider}: ${lastError ?? 'not there'}`
+  if (state === 'fetching')
+    return known === 0 ? `${provider} is fetched …` : `${provider} ${count(known)} so far …`
+  return state === 'waiting' ? `${provider} …` : ''
 }

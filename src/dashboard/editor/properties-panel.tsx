@@ -1,10 +1,10 @@
 // The form of a strategy's properties, beside its inputs. They are kept with the script; a change runs it again.
 
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { argsAsOf, changesBetween, KNOWN_FROM, NEWEST_DAY } from '../../language/behaviour.ts'
 import { dayOptions } from '../as-of.ts'
 import { Button } from '../ui/ui.tsx'
-import { script, type Overrides } from '../workspace.ts'
+import { script, type Overrides, inputs } from '../workspace.ts'
 import s from './editor.module.css'
 import {
   changedCount,
@@ -17,6 +17,13 @@ import {
   type Property,
 } from './properties-model.ts'
 import { Choice, Flag, NumberField } from './value-fields.tsx'
+import { scriptId } from '../charts.ts'
+import { cellOf } from '../chart/chart-state.ts'
+import { plotsFor } from '../studies/studies.ts'
+import { checked } from './documents.ts'
+import { InputFields } from './input-fields.tsx'
+import { Segments } from '../frame/page.tsx'
+import { isChanged, type ScriptInput } from './input-model.ts'
 
 export function PropertiesPanel({
   declaration: today,
@@ -138,6 +145,49 @@ function PropertyField({ property, commissionType, value, changed, set }: FieldP
           set={set}
           min={property.min}
           step={property.whole ? 1 : 'any'}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Beside the editor: the inputs of its script, of which a change runs it again (run-script.ts sees to that), and its properties. */
+export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
+  const { declaration = null, pineVersion = null, given = [] } = checked.value ?? {}
+  const [chosen, setChosen] = useState<'inputs' | 'properties'>('inputs')
+  const tab = declaration === null ? 'inputs' : list.length === 0 ? 'properties' : chosen
+  const changed = list.filter((one) => isChanged(one, inputs.value))
+  return (
+    <div class={s.inputs}>
+      <div class={s.inputsHead}>
+        {declaration === null || list.length === 0 ? (
+          <h2>{tab === 'inputs' ? 'Inputs' : 'Properties'}</h2>
+        ) : (
+          <Segments
+            label="Settings of the script"
+            value={tab}
+            options={[
+              ['inputs', 'Inputs'],
+              ['properties', 'Properties'],
+            ]}
+            onChange={setChosen}
+          />
+        )}
+        {tab === 'inputs' && changed.length > 0 && (
+          <Button size="small" variant="quiet" onClick={() => (inputs.value = {})}>
+            Reset {changed.length === 1 ? 'one' : `all ${changed.length}`}
+          </Button>
+        )}
+      </div>
+      {tab === 'properties' && declaration !== null ? (
+        <PropertiesPanel declaration={declaration} given={given} version={pineVersion ?? 6} />
+      ) : (
+        <InputFields
+          list={list}
+          values={inputs.value}
+          plots={plotsFor(cellOf(scriptId.value), '')}
+          // Read at the time of the call, since two fields may change in one event.
+          onChange={(change) => (inputs.value = change(inputs.value))}
         />
       )}
     </div>

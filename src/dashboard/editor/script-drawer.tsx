@@ -31,7 +31,7 @@ import {
 import s from './editor.module.css'
 import { fixesOf } from './fixes.ts'
 import { OpenScripts } from './gallery.tsx'
-import { InputsPanel } from './inputs-panel.tsx'
+import { InputsPanel } from './properties-panel.tsx'
 import { changedCount } from './properties-model.ts'
 import { SAMPLES } from './samples.ts'
 import { nameFollower } from './title-of.ts'

@@ -5,20 +5,22 @@ import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import { showsClock } from '../chart/bars.ts'
 import { count, counted, marketText, money, percent, quantity, time, tone } from '../format.ts'
-import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { attempt, pageStyles as p, useLoad, Show } from '../frame/page.tsx'
 import { Figures, type Figure } from '../jobs/figures.tsx'
 import { JobPage } from '../jobs/job-page.tsx'
 import { givenText } from '../research/runs.ts'
 import { navigate } from '../router.ts'
 import { showRun } from '../run-script.ts'
-import { DataTable, numbers } from '../ui/data-table.tsx'
+import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Button, Empty, Failure } from '../ui/ui.tsx'
-import type { Divergence, ForwardOrder, ForwardRun } from '../../wire/forward-run.ts'
+import type { Divergence, ForwardOrder, ForwardRun, WaitingOrder } from '../../wire/forward-run.ts'
 import { bottom } from '../workspace.ts'
 import j from '../jobs/jobs.module.css'
-import { ForwardCurve } from './forward-curve.tsx'
-import { orderColumns } from './order-columns.tsx'
 import { positionText } from './position-text.ts'
+import s from '../backtests/compare-runs.module.css'
+import { Curves } from '../backtests/curves.tsx'
+import { ofKind } from '../../lib/of-kind.ts'
+import type { Track } from '../../wire/track.ts'
 
 const LOOK_MS = 5000
 /** What is said behind it, where the run tells of bars that are not over. */
@@ -219,3 +221,69 @@ const valuesText = (values: readonly number[], others: readonly number[]): strin
     values[i] === undefined || values[i] === others[i] ? [] : [`${name} ${quantity(values[i])}`],
   ).join(', ')
 const BAR_VALUES = ['open', 'high', 'low', 'close', 'volume']
+
+type Order = Pick<WaitingOrder, 'side' | 'qty'> & {
+  readonly price: number | null
+  readonly type: string | null
+}
+
+/** Without the noise of binary fractions: 100.24775000000001 is 100.24775. */
+const priceText = (price: number | null | undefined) =>
+  price === null || price === undefined ? 'market' : String(Number(price.toPrecision(12)))
+
+const orderColumns = <R extends Order>(): readonly Column<R>[] => [
+  { of: 'type', head: 'Type', cell: ({ type }) => type ?? '' },
+  { of: 'side', head: 'Side', cell: ({ side }) => side },
+  numbers('qty', 'Size', ({ qty }) => qty, quantity),
+  numbers('price', 'Price', ({ price }) => price, priceText),
+]
+
+function ForwardCurve({
+  run,
+  compared,
+}: {
+  readonly run: ForwardRun
+  /** The newest comparison, with which the backtest is run again. */
+  readonly compared: Divergence | null
+}) {
+  const { id, bars, warmup, startEquity } = run
+  const loaded = useLoad(
+    async (signal) => {
+      const tracksOf = async (of: 'seen' | 'stored') =>
+        (
+          await call('GET /api/platform/forward-runs/{id}/tracks', {
+            path: { id },
+            query: { bars: of },
+            signal,
+          })
+        ).tracks
+      const [seen, stored] = await Promise.all([tracksOf('seen'), tracksOf('stored')])
+      const report = { initialCapital: startEquity }
+      return [
+        // The backtest lies below, so that it is seen only where it is another.
+        { id: 'stored', name: 'Backtest of today’s bars', color: 1, report, ...curveOf(stored, warmup) },
+        { id: 'seen', name: 'Forward run', color: 0, report, ...curveOf(seen, warmup) },
+      ]
+    },
+    [id, bars, compared],
+  )
+  return (
+    <section class={s.curves} aria-label="Equity">
+      <h2>Equity</h2>
+      {bars === 0 ? (
+        <p class={j.note}>The curve begins with the first bar that closes.</p>
+      ) : (
+        <Show of={loaded}>{(runs) => <Curves runs={runs} currency={run.currency} />}</Show>
+      )}
+    </section>
+  )
+}
+
+/** From the last bar of the warm-up on: what it was worth as it began. */
+function curveOf(tracks: readonly Track[], warmup: number) {
+  const from = Math.max(0, warmup - 1)
+  return {
+    times: (ofKind(tracks, 'time')?.data ?? []).slice(from),
+    equity: (ofKind(tracks, 'equity')?.data ?? []).slice(from),
+  }
+}

@@ -33,12 +33,12 @@ const BOTTOM = {
   report: lazy(async () => (await import('../report/report-drawer.tsx')).ReportDrawer),
   trades: lazy(async () => (await import('../report/trades-drawer.tsx')).TradesDrawer),
   replay: lazy(async () => (await import('../replay/replay-drawer.tsx')).ReplayDrawer),
-  deliveries: lazy(async () => (await import('../webhooks/deliveries-drawer.tsx')).DeliveriesDrawer),
+  deliveries: lazy(async () => (await import('../webhooks/deliveries.tsx')).DeliveriesDrawer),
 }
 const SIDE = {
   watchlists: lazy(async () => (await import('../watchlists/watchlist-drawer.tsx')).WatchlistDrawer),
-  alerts: lazy(async () => (await import('../alerts/alert-drawer.tsx')).AlertDrawer),
-  ideas: lazy(async () => (await import('../ideas/idea-drawer.tsx')).IdeaDrawer),
+  alerts: lazy(async () => (await import('../alerts/alerts-list.tsx')).AlertDrawer),
+  ideas: lazy(async () => (await import('../ideas/ideas.tsx')).IdeaDrawer),
 }
 const BOTTOM_NAMES: Readonly<Record<Bottom, readonly [string, IconName]>> = {
   script: ['Script', 'code'],

@@ -1,5 +1,6 @@
 // The symbols that have bars, with their series: how far they reach, how fresh they are, what is missing, what brings the next.
 
+import { FACTS } from './facts.ts'
 import { useEffect } from 'preact/hooks'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
@@ -14,11 +15,12 @@ import { navigate } from '../router.ts'
 import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
-import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
+import { seriesFields, bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { forgetSymbols } from '../watchlists/quotes.ts'
 import s from './markets.module.css'
-import { SymbolEditor } from './symbol-facts.tsx'
+import { SYMBOL_TYPES } from '../../lib/symbol-type.ts'
+import { FormDialog, useForm } from '../ui/form.tsx'
 
 const SERIES_FIELDS = seriesFields()
 
@@ -212,4 +214,52 @@ function removeBars({ exchange, symbol, interval, count: bars }: Row, onChanged:
     action: 'Delete the bars',
     run: () => call('DELETE /api/platform/bars', { query: series }).then(onChanged),
   })
+}
+
+const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
+
+function SymbolEditor({ facts }: { readonly facts: SymbolFacts }) {
+  const start = {
+    ...Object.fromEntries(FACTS.map(([name]) => [name, String(facts[name])])),
+    type: facts.type,
+  }
+  const form = useForm<Record<string, string> & { type: SymbolFacts['type'] }>({
+    wire: FACT_FIELDS,
+    start,
+    async send(values) {
+      const changed = [...FACTS.map(([name]) => name), 'type' as const].filter(
+        (name) => values[name] !== String(facts[name]),
+      )
+      const fields = changed.map((name) => [
+        name,
+        FACT_FIELDS[name].kind === 'number' ? Number(values[name]) : values[name],
+      ])
+      await call('PUT /api/platform/symbols/{exchange}/{symbol}', {
+        path: { exchange: facts.exchange, symbol: facts.symbol },
+        body: Object.fromEntries(fields) as Partial<SymbolFacts>,
+      })
+      toast('Saved. Runs from now on use it.', { tone: 'up' })
+    },
+  })
+  return (
+    <FormDialog of={form} title={`${facts.exchange}:${facts.symbol}`} action="Save" width={560}>
+      <p class="muted">What backtests know about it. Sizes, fills and money depend on these.</p>
+      <Select
+        label="Type"
+        value={form.values.type}
+        options={SYMBOL_TYPES.map((one) => [one, one] as const)}
+        onChange={(type) => form.set('type', type)}
+      />
+      <div class={p['row']} style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(200px, 1fr))' }}>
+        {FACTS.map(([name, label, hint]) => (
+          <Field
+            key={name}
+            label={label}
+            {...form.field(name, { required: FACT_FIELDS[name].min !== 0 })}
+            {...(hint !== '' && { hint })}
+          />
+        ))}
+      </div>
+    </FormDialog>
+  )
 }

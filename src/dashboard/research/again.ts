@@ -7,6 +7,7 @@ import type { Sweep } from '../../wire/sweep.ts'
 import { call } from '../api-client.ts'
 import type { Overrides } from '../workspace.ts'
 import type { Run } from './runs.ts'
+import { navigate } from '../router.ts'
 
 /** A forward run begins once: what it would be again is a new one. */
 export const isRepeatable = ({ kind, state }: Run): boolean =>
@@ -45,4 +46,11 @@ export async function runAgain({ kind, id }: Run): Promise<void> {
       },
     })
   }
+}
+
+/** Shows how it goes once it has begun. */
+export async function followBacktest(id: string): Promise<void> {
+  const { backtest } = await call('GET /api/platform/backtests/{id}', { path: { id } })
+  const made = await call('POST /api/platform/forward-runs', { body: askedOf(backtest) })
+  navigate(`/research/forward/${made.id}`)
 }

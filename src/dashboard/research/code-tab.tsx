@@ -7,16 +7,17 @@ import { mountCodeReader } from '../editor/code-editor.ts'
 import type { ScriptInput } from '../editor/input-model.ts'
 import { openScript } from '../editor/documents.ts'
 import { Versions } from '../editor/versions.tsx'
-import { count } from '../format.ts'
+import { count, intervalText } from '../format.ts'
 import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { Button } from '../ui/ui.tsx'
-import { RunButton } from './run-button.tsx'
 import s from './research.module.css'
 import type { Subject, TabProps } from './subject.ts'
+import { market } from '../workspace.ts'
+import { putOnChart } from './subject-menu.ts'
 
 export function CodeTab({ subject }: TabProps) {
   const { source } = subject
@@ -108,5 +109,18 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
       </div>
       <div ref={host} class={s.source} data-editor="pine" />
     </section>
+  )
+}
+
+/** Puts a script on the chart, on the market that is there. */
+function RunButton({ subject }: { readonly subject: Subject }) {
+  const { symbol, interval } = market.value
+  if (subject.kind === 'draft' || subject.kind === 'library') return null
+  return (
+    <p class={p['actions']} style={{ marginTop: '16px' }}>
+      <Button variant="primary" icon="play" onClick={() => attempt(putOnChart(subject))}>
+        {subject.kind === 'strategy' ? 'Run on' : 'Put on'} {symbol} {intervalText(interval)}
+      </Button>
+    </p>
   )
 }

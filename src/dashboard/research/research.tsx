@@ -1,14 +1,24 @@
 // Research: the scripts on the left, and on the right the chosen one, or all runs of all scripts.
 
 import { lazy } from '../frame/lazy.tsx'
-import { Page } from '../frame/page.tsx'
-import { visiting } from '../session.ts'
-import { cx } from '../ui/ui.tsx'
-import { FirstRun } from './first-run.tsx'
+import { Page, pageStyles as p, useLoad, attempt, Show } from '../frame/page.tsx'
+import { visiting, user } from '../session.ts'
+import { cx, Button } from '../ui/ui.tsx'
 import s from './research.module.css'
 import { Runs } from './runs-table.tsx'
 import { ScriptList } from './script-list.tsx'
-import { WantedLibraries } from './wanted-libraries.tsx'
+import { call } from '../api-client.ts'
+import { AddLibrary } from '../editor/add-library.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
+import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { count, counted, marketText, money, percent, time, tone } from '../format.ts'
+import { SAMPLES } from '../editor/samples.ts'
+import { openReport } from '../open-report.ts'
+import { navigate } from '../router.ts'
+import { market } from '../workspace.ts'
+import { Figures } from '../jobs/figures.tsx'
+import j from '../jobs/jobs.module.css'
 
 const ScriptPlace = lazy(async () => (await import('./script-place.tsx')).ScriptPlace)
 
@@ -30,5 +40,98 @@ function AllRuns() {
       <Runs empty={<FirstRun />} />
       <WantedLibraries />
     </Page>
+  )
+}
+
+/** Libraries that scripts on this server import and that are missing here; shown to the owner and admins. */
+const FIELDS = rowFields('GET /api/platform/scripts/libraries/wanted', 'libraries')
+
+function WantedLibraries() {
+  const isRunning = user.value?.role === 'owner' || user.value?.role === 'admin'
+  const wanted = useLoad(
+    async (signal) =>
+      isRunning ? (await call('GET /api/platform/scripts/libraries/wanted', { signal })).libraries : [],
+    [isRunning],
+  )
+  const libraries = wanted.data ?? []
+  const add = (path: string) => openDialog(<AddLibrary path={path} />, wanted.reload)
+  if (libraries.length === 0) return null
+  return (
+    <section class={p['section']}>
+      <h2>Libraries that scripts miss</h2>
+      <p class="muted">
+        Asked for by scripts of everybody on this server. A library is added by each for themselves.
+      </p>
+      <DataTable
+        label="Libraries that scripts miss"
+        rows={libraries}
+        wire={FIELDS}
+        keyOf={({ path }) => path}
+        columns={({ actions }) => [
+          { of: 'path', head: 'Library', look: 'main' },
+          { of: 'users', head: 'Users' },
+          { of: 'asked', head: 'Times asked' },
+          { of: 'lastAt', head: 'Last asked' },
+          actions('More', ({ path }) => (
+            <Button size="small" onClick={() => add(path)}>
+              Add
+            </Button>
+          )),
+        ]}
+      />
+    </section>
+  )
+}
+
+function FirstRun() {
+  const sample = SAMPLES[0]!
+  const body = { name: sample.name, ...market.value, bars: 20_000, source: sample.source, inputs: {} }
+  const run = useLoad((signal) => call('POST /api/platform/backtests/preview', { body, signal }), [])
+  const keep = async () => openReport((await call('POST /api/platform/backtests', { body })).id)
+  return (
+    <div class={j.job}>
+      <section class={p['section']}>
+        <h2>An example: {sample.name}</h2>
+        <p>{sample.about}</p>
+        <Show of={run}>
+          {({ result: { report } }) => {
+            const { summary, range } = report
+            return (
+              <>
+                <p class="muted">
+                  {marketText(report)} · {counted(range.bars, 'bar')}, {time(range.from, 'UTC', false)} to{' '}
+                  {time(range.to, 'UTC', false)}
+                </p>
+                <Figures
+                  of={[
+                    [
+                      'Net profit',
+                      percent(summary.netProfitPct, { plus: true }),
+                      money(summary.netProfit, report.currency, { plus: true }),
+                      tone(summary.netProfit),
+                    ],
+                    ['Max drawdown', percent(-Math.abs(summary.maxDrawdownPct))],
+                    ['Trades', count(summary.trades)],
+                  ]}
+                />
+              </>
+            )
+          }}
+        </Show>
+        <div class={p['actions']} style={{ marginTop: '16px' }}>
+          <Button
+            variant="primary"
+            icon="report"
+            disabled={run.data === null}
+            onClick={() => attempt(keep())}
+          >
+            Keep this run and open its report
+          </Button>
+          <Button icon="code" onClick={() => navigate(`/research/sample:${encodeURIComponent(sample.name)}`)}>
+            Its code
+          </Button>
+        </div>
+      </section>
+    </div>
   )
 }

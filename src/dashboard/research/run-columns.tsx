@@ -12,7 +12,7 @@ import { Spark } from '../ui/spark.tsx'
 import { Badge, Button, Progress } from '../ui/ui.tsx'
 import s from './research.module.css'
 import { share } from '../report/asked.tsx'
-import { isRepeatable, runAgain } from './again.ts'
+import { followBacktest, isRepeatable, runAgain } from './again.ts'
 import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
 
 interface Acts {
@@ -219,10 +219,7 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
                 text: 'Follow from now on',
                 icon: 'play',
                 disabled: !isDone,
-                run: () =>
-                  attempt(
-                    import('../forward/follow.ts').then(({ followBacktest }) => followBacktest(run.id)),
-                  ),
+                run: () => attempt(followBacktest(run.id)),
               },
               {
                 text: 'Put in a portfolio',

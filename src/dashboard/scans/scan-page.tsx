@@ -13,7 +13,6 @@ import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field } from '../ui/ui.tsx'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
-import { nameInCondition } from './scan-model.ts'
 import s from './scans.module.css'
 
 const LOOK_MS = 700
@@ -295,3 +294,9 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
 /** Rounds to six digits, since nobody compares markets by more. */
 const rounded = (value: number | null | undefined): string =>
   quantity(value === null || value === undefined ? value : Number(value.toPrecision(6)))
+
+/** A title as a condition on rows has to spell it. */
+function nameInCondition(title: string): string {
+  const isName = /^[\p{L}_][\p{L}\p{N}_.]*$/u.test(title) && !/^(and|or|not|true|false)$/.test(title)
+  return isName ? title : `"${title}"`
+}

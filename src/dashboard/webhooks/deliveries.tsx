@@ -6,8 +6,9 @@ import { ago, duration } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Badge, Button, Empty, toast } from '../ui/ui.tsx'
 import s from './deliveries.module.css'
-import { attempt, CodeBlock, Show, usePages, More } from '../frame/page.tsx'
+import { attempt, CodeBlock, Show, usePages, More, useLoad } from '../frame/page.tsx'
 import type { Delivery } from '../../wire/webhook.ts'
+import { navigate } from '../router.ts'
 
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
 /** A delivery that waits for another attempt counts as failed. */
@@ -153,5 +154,29 @@ function Detail({ delivery, onResent }: { readonly delivery: Delivery; readonly 
         <CodeBlock label="data" text={JSON.stringify(delivery.data, null, 2)} />
       </div>
     </div>
+  )
+}
+
+/** The drawer below the chart: those of the last runs and firings. */
+export function DeliveriesDrawer() {
+  const hooks = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
+  return (
+    <Show of={hooks}>
+      {(list) =>
+        list.length === 0 ? (
+          <Empty
+            title="Nobody is listening"
+            action={<Button onClick={() => navigate('/alerts/webhooks')}>Register a webhook</Button>}
+          >
+            Webhooks get a signed message when a backtest is ready or an alert fires.
+          </Empty>
+        ) : (
+          <Deliveries
+            webhookId={null}
+            nameOf={(id) => list.find((one) => one.id === id)?.name ?? 'a deleted webhook'}
+          />
+        )
+      }
+    </Show>
   )
 }
