@@ -3,19 +3,23 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { href, path } from '../router.ts'
-import { user } from '../session.ts'
+import { user, offline } from '../session.ts'
 import { About } from './about.tsx'
 import { Appearance } from './appearance.tsx'
-import { AppSettings } from './app-settings.tsx'
 import { DataSettings } from './data-settings.tsx'
 import { KeySettings } from '../help/keys.tsx'
-import { Inbox } from './inbox.tsx'
 import { NotFound } from '../frame/not-found.tsx'
-import { Page } from '../frame/page.tsx'
+import { Page, useLoad, Show, pageStyles as p } from '../frame/page.tsx'
 import { Profile } from './profile.tsx'
 import s from './settings.module.css'
 import { SignInWays } from './sign-in-ways.tsx'
 import { Tokens } from './tokens.tsx'
+import { canWorkOffline } from '../offline/offline.ts'
+import { count, ago } from '../format.ts'
+import { Badge, Button, Empty } from '../ui/ui.tsx'
+import { call } from '../api-client.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentType])[] = [
   ['profile', 'Profile', Profile],
@@ -62,3 +66,142 @@ export function Settings({ section: named }: { readonly section?: string }) {
     </Page>
   )
 }
+
+function AppSettings() {
+  return (
+    <>
+      <section>
+        <h2>Install</h2>
+        <Install />
+      </section>
+      <section>
+        <h2>Offline</h2>
+        {canWorkOffline() ? <Kept /> : <p>Not here, for the same reason.</p>}
+        <p>
+          <a href={href('/help/install')}>More about installing and working offline</a>
+        </p>
+      </section>
+    </>
+  )
+}
+
+function Install() {
+  const { offer, installed } = offline
+  if (installed.value)
+    return (
+      <p>
+        <Badge tone="up">Installed</Badge> This is the app’s own window.
+      </p>
+    )
+  if (!canWorkOffline()) return <p>{whyNot()}</p>
+  if (offer.value)
+    return (
+      <>
+        <p>An own window and icon, on this computer or phone.</p>
+        <Button variant="primary" icon="download" onClick={() => void offline.install()}>
+          Install Chartroom
+        </Button>
+      </>
+    )
+  return (
+    <p>
+      Use your browser’s menu: “Install Chartroom”, on an iPhone “Share”, “Add to Home Screen”. A browser that
+      has no such entry cannot install pages.
+    </p>
+  )
+}
+
+function whyNot(): string {
+  if (!isSecureContext)
+    return `Not at this address: browsers install pages, and open them offline, only over https or from the machine itself (localhost). This page came from ${location.origin}.`
+  return 'Not in this window: the browser allows no service workers here, as in private windows.'
+}
+
+function Kept() {
+  const kept = useLoad(() => offline.count(), [])
+  return (
+    <Show of={kept}>
+      {(answers) => (
+        <>
+          <p>
+            The page opens without the server and shows the charts that were open last. {count(answers)}{' '}
+            answers of the server are kept for that in this browser, until you sign out. What you draw offline
+            is sent later.
+          </p>
+          <Button
+            onClick={() => {
+              void offline.forget().then(kept.reload)
+            }}
+          >
+            Delete what is kept
+          </Button>
+        </>
+      )}
+    </Show>
+  )
+}
+
+const ERROR_FIELDS = rowFields('GET /api/errors', 'errors')
+
+function Inbox() {
+  const tickets = useLoad(async (signal) => (await call('GET /api/support/tickets', { signal })).tickets, [])
+  const errors = useLoad(async (signal) => (await call('GET /api/errors', { signal })).errors, [])
+  return (
+    <>
+      <section>
+        <h2>Messages</h2>
+        <p>Written on the help page. Answer them by mail.</p>
+        <Show of={tickets}>
+          {(list) =>
+            list.length === 0 ? (
+              <Empty title="No messages" />
+            ) : (
+              <ul class={p['list']}>
+                {list.map((one) => (
+                  <li key={one.id} class={s.file}>
+                    <div class={s.fileHead}>
+                      <strong>{one.subject}</strong>
+                      <span class="muted">
+                        <a href={`mailto:${encodeURIComponent(one.email)}`}>{one.email}</a>,{' '}
+                        {ago(one.createdAt)}
+                      </span>
+                    </div>
+                    <p class={s.message}>{one.body}</p>
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Show>
+      </section>
+      <section>
+        <h2>Errors in browsers</h2>
+        <p>Reported by this page and by integrations, alike ones counted together. Only you see them.</p>
+        <Show of={errors}>
+          {(list) => (
+            <DataTable
+              label="Errors"
+              rows={list}
+              wire={ERROR_FIELDS}
+              keyOf={(one) => one.id}
+              empty={<Empty title="No errors">That is how it should be.</Empty>}
+              columns={({ own }) => [
+                own('message', 'Message', 'main', (one) => (
+                  <>
+                    <span title={one.message}>{one.message}</span>
+                    <span class={p['cellNote']}>{textOf(one.sample['url'])}</span>
+                  </>
+                )),
+                { of: 'count', head: 'Times' },
+                { of: 'firstAt', head: 'First' },
+                { of: 'lastAt', head: 'Last' },
+              ]}
+            />
+          )}
+        </Show>
+      </section>
+    </>
+  )
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,19 +1,22 @@
 // The legend's line of another symbol on the chart.
 
 import type { Bars } from '../../market/bars.ts'
-import type { Compared } from '../charts.ts'
-import { percent } from '../format.ts'
+import type { Compared, Market } from '../charts.ts'
+import { percent, intervalText } from '../format.ts'
 import { theme } from '../settings.ts'
-import { Button, cx } from '../ui/ui.tsx'
+import { Button, cx, toastError } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'
 import { barAt } from './bars.ts'
 import { symbols, type Cell } from './cell.ts'
 import s from './chart.module.css'
 import { replayOnChart } from './chart-state.ts'
 import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compare-symbols.ts'
-import { ComparedMissing } from './compared-missing.tsx'
 import { factsOf } from './made-markets.ts'
 import { legible } from './paint.ts'
+import { useState } from 'preact/hooks'
+import { navigate } from '../router.ts'
+import { fetchMarket } from './fetch-market.ts'
+import { useFetchable } from './fetch-symbol.tsx'
 
 const SCALES: Readonly<Record<Compared['scale'], readonly [text: string, about: string]>> = {
   percent: ['%', 'Begins where the chart does, and shows how far each has moved'],
@@ -105,5 +108,35 @@ function ComparedValue({
         {percent(change, { plus: true })}
       </span>
     </span>
+  )
+}
+
+/** What the legend says of a compared symbol without bars, with the way to get some. */
+function ComparedMissing({ of, about }: { readonly of: Market; readonly about: string }) {
+  const { exchange, symbol, interval } = of
+  const { exchanges, isKnown } = useFetchable(`${exchange}:${symbol}`)
+  const [done, setDone] = useState<number | null>(null)
+  const fetchThem = () => {
+    setDone(0)
+    // The chart hears of new bars by itself.
+    fetchMarket(of, setDone)
+      .catch(toastError)
+      .finally(() => setDone(null))
+  }
+  return (
+    <>
+      <span class="down" title={about}>
+        no bars at {intervalText(interval)}
+      </span>
+      {!isKnown ? null : exchanges.includes(exchange) ? (
+        <Button size="small" class={s.fold ?? ''} disabled={done !== null} onClick={fetchThem}>
+          {done === null ? `Fetch from ${exchange}` : `Fetching, ${Math.round(done * 100)}%`}
+        </Button>
+      ) : (
+        <Button size="small" class={s.fold ?? ''} onClick={() => navigate('/markets/sources')}>
+          Import bars
+        </Button>
+      )}
+    </>
   )
 }

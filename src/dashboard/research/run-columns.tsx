@@ -12,8 +12,12 @@ import { Spark } from '../ui/spark.tsx'
 import { Badge, Button, Progress } from '../ui/ui.tsx'
 import s from './research.module.css'
 import { share } from '../report/asked.tsx'
-import { followBacktest, isRepeatable, runAgain } from './again.ts'
 import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
+import { dayToRepeat } from '../../language/behaviour.ts'
+import type { Backtest } from '../../wire/backtest.ts'
+import type { PortfolioBody } from '../../wire/portfolio.ts'
+import type { Sweep } from '../../wire/sweep.ts'
+import type { Overrides } from '../workspace.ts'
 
 interface Acts {
   readonly onChanged: () => void
@@ -249,4 +253,50 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
       ]}
     />
   )
+}
+
+/** A forward run begins once: what it would be again is a new one. */
+const isRepeatable = ({ kind, state }: Run): boolean =>
+  kind !== 'forward' && state !== 'queued' && state !== 'running'
+
+/** What every run over one market is asked for with, as it was for a kept one. */
+function askedOf(run: Backtest | Sweep) {
+  const { name, exchange, symbol, interval, source = '', inputs = {}, overrides = {}, asOf } = run
+  const settings = { inputs, overrides: overrides as Overrides, asOf: dayToRepeat(asOf) }
+  return { name, exchange, symbol, interval, source, ...settings }
+}
+
+async function runAgain({ kind, id }: Run): Promise<void> {
+  const path = { id }
+  if (kind === 'scan') await call('POST /api/platform/scans/{id}/run', { path })
+  else if (kind === 'backtest') {
+    const { backtest } = await call('GET /api/platform/backtests/{id}', { path })
+    await call('POST /api/platform/backtests', { body: { ...askedOf(backtest), bars: backtest.bars } })
+  } else if (kind === 'sweep') {
+    const { sweep } = await call('GET /api/platform/sweeps/{id}', { path })
+    const { bars, space, where, sampler, trials, seed, objective, constraints, windows, halving } = sweep
+    const search = { space, where, sampler, trials, seed, objective, constraints, windows }
+    await call('POST /api/platform/sweeps', {
+      body: { ...askedOf(sweep), bars, ...search, ...(halving && { halving }) },
+    })
+  } else if (kind === 'portfolio') {
+    const { portfolio } = await call('GET /api/platform/portfolios/{id}', { path })
+    const { name, capital, currency, parts, asOf } = portfolio
+    await call('POST /api/platform/portfolios', {
+      body: {
+        name,
+        asOf: dayToRepeat(asOf),
+        parts: parts.map((part) => ({ source: '', ...part })) as PortfolioBody['parts'],
+        ...(capital !== null && { capital }),
+        ...(currency !== null && { currency }),
+      },
+    })
+  }
+}
+
+/** Shows how it goes once it has begun. */
+async function followBacktest(id: string): Promise<void> {
+  const { backtest } = await call('GET /api/platform/backtests/{id}', { path: { id } })
+  const made = await call('POST /api/platform/forward-runs', { body: askedOf(backtest) })
+  navigate(`/research/forward/${made.id}`)
 }
