@@ -148,7 +148,6 @@ const atHand = (dragged: Dragged | null) => (line: AlertLine) =>
 function itemsOf({ alert }: AlertLine): readonly MenuItem[] {
   return [
     {
-      id: 'change',
       text: 'Change…',
       icon: 'tune',
       run: () => {
@@ -156,7 +155,7 @@ function itemsOf({ alert }: AlertLine): readonly MenuItem[] {
         alertAt.value = { alert }
       },
     },
-    { id: 'delete', text: 'Delete the alert', icon: 'trash', run: () => deleteAlert(alert) },
+    { text: 'Delete the alert', icon: 'trash', run: () => deleteAlert(alert) },
   ]
 }
 

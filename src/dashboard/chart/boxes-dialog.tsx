@@ -2,11 +2,14 @@
 
 import { price } from '../format.ts'
 import { Segments } from '../frame/page.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Dialog, Field } from '../ui/ui.tsx'
-import { activeCell, boxes, boxesDialog, chartType, mintick } from './chart-state.ts'
+import { activeCell, boxes, chartType, mintick } from './chart-state.ts'
 import { DEFAULT_BOXES, type Boxes } from './price-bars.ts'
 
-export function BoxesDialog() {
+export const openBoxesDialog = (): void => openDialog(<BoxesDialog />)
+
+function BoxesDialog() {
   const now = boxes.value ?? DEFAULT_BOXES
   const type = chartType.value
   const set = (change: Partial<Boxes>) => (boxes.value = { ...now, ...change })
@@ -30,7 +33,7 @@ export function BoxesDialog() {
     )
   }
   return (
-    <Dialog title="How far the price has to move" onClose={() => (boxesDialog.value = false)} width={400}>
+    <Dialog title="How far the price has to move" width={400}>
       <div style={{ display: 'grid', gap: '14px' }}>
         {type === 'line-break' ? (
           field('Lines', 'lines', 'A turn has to go beyond this many lines: a whole number from 1 to 20')

@@ -8,7 +8,7 @@ import { bottom } from '../workspace.ts'
 import { askAlert } from './ask-alert.ts'
 import { onTick, type Cell } from './cell.ts'
 import { mainOf } from './cell-scene.ts'
-import { dateDialog } from './chart-state.ts'
+import { goToDate } from './chart-state.ts'
 import { MenuList, type MenuItem } from '../ui/menu.tsx'
 import { takePicture } from './on-screen.ts'
 
@@ -39,7 +39,6 @@ function contextItems(cell: Cell, at: number | null, bar: number | null): readon
       ? []
       : [
           {
-            id: 'alert-here',
             text: `Alert when ${cell.market.value.symbol} crosses ${shownPrice}`,
             icon: 'bell' as const,
             run: () => {
@@ -50,41 +49,36 @@ function contextItems(cell: Cell, at: number | null, bar: number | null): readon
             },
           },
           {
-            id: 'alert',
             text: `Alert at ${shownPrice}…`,
             hint: keysShown('chart:alert'),
             icon: 'bell' as const,
             run: () => askAlert(cell, at),
           },
           {
-            id: 'copy',
             text: `Copy ${shownPrice}`,
             icon: 'copy' as const,
             run: () => copyText(String(at), `Copied ${shownPrice}`),
           },
         ]),
     {
-      id: 'reset',
       text: 'Reset the view',
       hint: keysShown('chart:reset'),
       icon: 'expand',
       run: () => cell.view.peek()?.camera.toEnd(),
     },
     {
-      id: 'date',
       text: 'Go to date…',
       hint: keysShown('chart:date'),
       icon: 'clock',
-      run: () => (dateDialog.value = true),
+      run: goToDate,
     },
     {
-      id: 'picture',
       text: 'Save a picture',
       hint: keysShown('chart:picture'),
       icon: 'camera',
       run: takePicture,
     },
-    { id: 'replay', text: 'Replay from here', icon: 'replay', run: () => replayFrom(cell, bar) },
+    { text: 'Replay from here', icon: 'replay', run: () => replayFrom(cell, bar) },
   ]
 }
 

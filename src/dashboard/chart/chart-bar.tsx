@@ -9,10 +9,9 @@ import { drawingBar, timezone } from '../settings.ts'
 import { bottom, market } from '../workspace.ts'
 import s from './chart.module.css'
 import {
-  boxesDialog,
   chartType,
   comparing,
-  dateDialog,
+  goToDate,
   intervalsOf,
   priceScale,
   replayOnChart,
@@ -158,7 +157,6 @@ const zoneText = (name: string): string => name.split('/').at(-1)!.replaceAll('_
 
 function intervalItems(): readonly MenuItem[] {
   return intervalsOf(symbol.value).map((interval) => ({
-    id: interval,
     text: intervalWords(interval),
     checked: interval === market.value.interval,
     run: () => showMarket({ ...market.value, interval }),
@@ -174,15 +172,13 @@ function intervalWords(interval: string): string {
 function typeItems(): readonly MenuItem[] {
   const now = chartType.value
   const settings: MenuItem = {
-    id: 'boxes',
     text: `Settings of ${TYPE_NAMES[now].toLowerCase()}…`,
     icon: 'settings',
-    run: () => (boxesDialog.value = true),
+    run: () => void import('./boxes-dialog.tsx').then((dialog) => dialog.openBoxesDialog()),
   }
   return [
     ...(isPriceType(now) ? [settings] : []),
     ...CHART_TYPES.map((type) => ({
-      id: type,
       text: TYPE_NAMES[type],
       section: isPriceType(type) ? 'By price, whatever the time' : 'By time',
       checked: now === type,
@@ -209,7 +205,6 @@ function scaleItems(): readonly MenuItem[] {
       run: () => (priceScale.value = id),
     })),
     ...zones.map((name) => ({
-      id: `zone:${name}`,
       text: name === '' ? `Exchange (${symbol.value?.timezone ?? 'UTC'})` : name.replaceAll('_', ' '),
       section: 'Time zone',
       checked: timezone.value === name,
@@ -227,14 +222,12 @@ function shownItems(): readonly MenuItem[] {
   const icon: IconName = 'expand'
   return [
     ...switches.map(([text, value]) => ({
-      id: text,
       text,
       section: 'Show',
       on: value.value,
       run: () => (value.value = !value.value),
     })),
     {
-      id: 'fit',
       text: 'All bars',
       hint: keysShown('chart:fit'),
       icon,
@@ -242,7 +235,6 @@ function shownItems(): readonly MenuItem[] {
       run: () => chartView()?.camera.fit(),
     },
     {
-      id: 'reset',
       text: 'Reset',
       hint: keysShown('chart:reset'),
       icon,
@@ -250,15 +242,13 @@ function shownItems(): readonly MenuItem[] {
       run: () => chartView()?.camera.toEnd(),
     },
     {
-      id: 'date',
       text: 'Go to date…',
       hint: keysShown('chart:date'),
       icon: 'clock',
       section: 'View',
-      run: () => (dateDialog.value = true),
+      run: goToDate,
     },
     ...RUN_BARS.map((bars) => ({
-      id: `run:${bars}`,
       text: bars === RUN_BARS.at(-1) ? 'All there are' : `Newest ${count(bars)}`,
       section: 'Bars a script runs on',
       checked: runBars.value === bars,

@@ -10,7 +10,7 @@ import {
   activate,
   activeCell,
   comparing,
-  dateDialog,
+  goToDate,
   hover,
   maximised,
   priceScale,
@@ -96,7 +96,7 @@ export const COMMANDS: readonly Command[] = [
   })),
   { id: 'chart:finer', title: 'Finer interval', section, keys: ',', run: () => stepInterval(-1) },
   { id: 'chart:coarser', title: 'Coarser interval', section, keys: '.', run: () => stepInterval(1) },
-  { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: () => (dateDialog.value = true) },
+  { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: goToDate },
   {
     id: 'chart:reset',
     title: 'Reset the view',

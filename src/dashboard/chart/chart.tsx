@@ -19,9 +19,7 @@ import { ChartCell } from './chart-cell.tsx'
 import s from './chart.module.css'
 import {
   activeCell,
-  boxesDialog,
   cellOf,
-  dateDialog,
   intervalEntry,
   maximised,
   mintick,
@@ -40,8 +38,6 @@ const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).Symb
 const StudyDialog = lazy(async () => (await import('../studies/study-dialog.tsx')).StudyDialog)
 const StudySettings = lazy(async () => (await import('../studies/study-settings.tsx')).StudySettings)
 const IntervalDialog = lazy(async () => (await import('./interval-dialog.tsx')).IntervalDialog)
-const BoxesDialog = lazy(async () => (await import('./boxes-dialog.tsx')).BoxesDialog)
-const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
 export function Chart() {
   const grid = useRef<HTMLDivElement>(null)
@@ -95,8 +91,6 @@ export function Chart() {
       </a>
       {symbolSearch.value !== null && <SymbolDialog />}
       {intervalEntry.value !== null && <IntervalDialog />}
-      {dateDialog.value && <DateDialog />}
-      {boxesDialog.value && <BoxesDialog />}
       <RangeBar view={activeCell.value.view.value} />
     </div>
   )

@@ -2,13 +2,17 @@
 
 import { useState } from 'preact/hooks'
 import { time } from '../format.ts'
-import { Button, Dialog, Field } from '../ui/ui.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
+import { Button, Dialog, Field, useClose } from '../ui/ui.tsx'
 import { lookAt } from '../workspace.ts'
 import { showsClock } from './bars.ts'
-import { dateDialog, shown, zone } from './chart-state.ts'
+import { shown, zone } from './chart-state.ts'
 import { toUtc } from './zone.ts'
 
-export function DateDialog() {
+export const openDateDialog = (): void => openDialog(<DateDialog />)
+
+function DateDialog() {
+  const leave = useClose()
   const chart = shown.value
   const clock = showsClock(chart?.market.interval ?? '1d')
   const bars = chart?.bars
@@ -16,15 +20,14 @@ export function DateDialog() {
   const last = bars && bars.length > 0 ? bars.time[bars.length - 1] : undefined
   const [text, setText] = useState(time(last, zone.value, clock).replace(' ', 'T'))
   const local = Date.parse(`${text}Z`)
-  const close = () => (dateDialog.value = false)
   const go = (event: Event) => {
     event.preventDefault()
     if (!Number.isFinite(local)) return
-    close()
+    leave()
     lookAt.value = { time: toUtc(local, zone.value) }
   }
   return (
-    <Dialog title="Go to date" onClose={close} width={360}>
+    <Dialog title="Go to date" width={360}>
       <form onSubmit={go} style={{ display: 'grid', gap: '14px' }}>
         <Field
           label={`Date${clock ? ' and time' : ''} (${zone.value})`}

@@ -10,16 +10,7 @@ import type { ChartView } from '../chart/view.ts'
 import { followAddress } from '../chart/chart-state.ts'
 import { charts, market } from '../charts.ts'
 import { openLayout } from '../layouts/layouts.ts'
-import {
-  drawables,
-  hasCommands,
-  hideAll,
-  lockAll,
-  magnet,
-  objectList,
-  selected,
-  tool,
-} from './drawing-state.ts'
+import { drawables, hasCommands, hideAll, lockAll, magnet, selected, tool } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
 import { changeDrawings, drawings, sheetOf } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, toolsOf } from './tools.ts'
@@ -118,7 +109,12 @@ export function drawingCommands(): readonly Command[] {
       run: () => timeline.redo(),
     },
     { id: 'draw:remove', title: 'Remove the selected drawings', section, run: removeSelected },
-    { id: 'draw:list', title: 'List of drawings', section, run: () => (objectList.value = true) },
+    {
+      id: 'draw:list',
+      title: 'List of drawings',
+      section,
+      run: () => void import('./object-list.tsx').then((list) => list.openObjectList()),
+    },
     {
       id: 'draw:hide',
       title: 'Show or hide all drawings',

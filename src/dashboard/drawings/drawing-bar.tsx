@@ -22,14 +22,11 @@ import {
   lastTools,
   lockAll,
   magnet,
-  objectList,
-  templatesOpen,
   tool,
 } from './drawing-state.ts'
 import s from './drawings.module.css'
-import { ObjectList } from './object-list.tsx'
+import { openObjectList } from './object-list.tsx'
 import { SelectionBar, selectionItems } from './selection-bar.tsx'
-import { StyleTemplates } from './style-templates.tsx'
 import { drawings } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_NAMES, toolsOf, type ToolGroup } from './tools.ts'
 
@@ -121,7 +118,7 @@ export function DrawingBar() {
         >
           <Glyph path={GLYPHS.redo} />
         </Tool>
-        <Tool label={`List of drawings (${drawings.value.length})`} run={() => (objectList.value = true)}>
+        <Tool label={`List of drawings (${drawings.value.length})`} run={openObjectList}>
           <Glyph path={GLYPHS.list} />
         </Tool>
         <Tool
@@ -152,8 +149,6 @@ export function DrawingBar() {
           onClose={() => (drawingMenu.value = null)}
         />
       )}
-      {objectList.value && <ObjectList />}
-      {templatesOpen.value && <StyleTemplates />}
       <SelectionBar />
     </>
   )
@@ -162,7 +157,6 @@ export function DrawingBar() {
 function groupItems(group: ToolGroup): readonly MenuItem[] {
   const { title, id } = group
   return toolsOf(group).map((name) => ({
-    id: name,
     text: TOOL_NAMES[name],
     section: title,
     checked: tool.value === name,

@@ -29,7 +29,6 @@ export const drafter = signal<object | null>(null)
 export const justMade = signal('')
 /** Where a drawing's context menu opens, in CSS pixels of the page. */
 export const drawingMenu = signal<{ readonly x: number; readonly y: number } | null>(null)
-export const objectList = signal(false)
 
 /** Whether new points snap to a nearby open, high, low or close. */
 export const magnet = remembered('drawings.magnet', false)
@@ -45,7 +44,6 @@ export interface StyleTemplate {
   readonly style: DrawingStyle
 }
 export const templates = remembered<readonly StyleTemplate[]>('drawings.templates', [])
-export const templatesOpen = signal(false)
 /** The tool of each group that was used last. */
 export const lastTools = remembered<Record<string, DrawingTool>>('drawings.tools', {})
 

@@ -4,17 +4,19 @@ import { useState } from 'preact/hooks'
 import type { Drawing } from '../../wire/drawing.ts'
 import { price as priceText, time as timeText } from '../format.ts'
 import { mintick, zone } from '../chart/chart-state.ts'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Button, Dialog, Empty, Field } from '../ui/ui.tsx'
-import { objectList, selected } from './drawing-state.ts'
+import { selected } from './drawing-state.ts'
 import s from './drawings.module.css'
 import { changeDrawings, drawings } from './sheet.ts'
 import { TOOL_NAMES } from './tools.ts'
 
-export function ObjectList() {
-  const close = () => (objectList.value = false)
+export const openObjectList = (): void => openDialog(<ObjectList />)
+
+function ObjectList() {
   const all = drawings.value.toReversed()
   return (
-    <Dialog title="Drawings" onClose={close} width={560}>
+    <Dialog title="Drawings" width={560}>
       {all.length === 0 ? (
         <Empty title="Nothing drawn yet">
           Choose a tool at the left of the chart, or press a tool's key and then Enter.

@@ -8,24 +8,19 @@ import { theme } from '../settings.ts'
 import { market } from '../workspace.ts'
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { Icon } from '../ui/icon.tsx'
+import { openDialog } from '../ui/dialogs.tsx'
 import { Button, toast } from '../ui/ui.tsx'
 import { mintick, shown } from '../chart/chart-state.ts'
 import { NO_BARS } from '../chart/scene.ts'
 import { barMsOf } from '../chart/bars.ts'
 import { askDrawingAlert } from './drawing-alert.ts'
-import {
-  justMade,
-  newDrawingId,
-  objectList,
-  selected,
-  selection,
-  styles,
-  templatesOpen,
-} from './drawing-state.ts'
+import { justMade, newDrawingId, selected, selection, styles } from './drawing-state.ts'
 import { styleOf } from './drawn.ts'
 import s from './drawings.module.css'
 import { removeSelected } from './gestures.ts'
+import { openObjectList } from './object-list.tsx'
 import { changeDrawings, drawings } from './sheet.ts'
+import { StyleTemplates } from './style-templates.tsx'
 import { watchables, type WatchedChart } from './watchables.ts'
 import { HAS_FILL, HAS_LEVELS, HAS_TEXT, IS_POSITION, TOOL_NAMES } from './tools.ts'
 
@@ -41,7 +36,7 @@ const COLORS = [
   ['#ffffff', 'White'],
   ['#131722', 'Black'],
 ] as const
-const WIDTHS = [1, 2, 3, 4, 6]
+const WIDTHS = [1, 2, 3, 4, 6].map((width) => [width, `${width} px`] as const)
 /** What the quantity of a position is worked out from: the name of the style's field, its words, and the most it can be. */
 const MONEY = [
   ['accountSize', 'Account', 1e15],
@@ -73,13 +68,17 @@ export function SelectionBar() {
           onChange={(event) => restyle({ color: event.currentTarget.value })}
         />
       </label>
-      <Menu bar label={`Width: ${style.lineWidth}`} items={() => widthItems(style.lineWidth)}>
+      <Menu
+        bar
+        label={`Width: ${style.lineWidth}`}
+        items={() => choices(WIDTHS, style.lineWidth, (lineWidth) => ({ lineWidth }))}
+      >
         {style.lineWidth}px
       </Menu>
       <Menu
         bar
         label={`Line: ${style.lineStyle ?? 'solid'}`}
-        items={() => lineItems(style.lineStyle ?? 'solid')}
+        items={() => choices(LINES, style.lineStyle ?? 'solid', (lineStyle) => ({ lineStyle }))}
       >
         <span class={s.lineSample} data-line={style.lineStyle ?? 'solid'} />
       </Menu>
@@ -204,35 +203,21 @@ export function restyle(change: DrawingStyle, { inInk = false } = {}): void {
   styles.value = next
 }
 
+const choices = <T,>(
+  options: readonly (readonly [value: T, text: string])[],
+  now: T | undefined,
+  restyled: (value: T) => DrawingStyle,
+): readonly MenuItem[] =>
+  options.map(([value, text]) => ({ text, checked: value === now, run: () => restyle(restyled(value)) }))
+
 const colorItems = (now: string | undefined): readonly MenuItem[] => [
   {
-    id: 'ink',
     text: 'Ink, as the theme has it',
     checked: now === undefined,
     run: () => restyle({}, { inInk: true }),
   },
-  ...COLORS.map(([color, text]) => ({
-    id: color,
-    text,
-    checked: color === now,
-    run: () => restyle({ color }),
-  })),
+  ...choices<string>(COLORS, now, (color) => ({ color })),
 ]
-
-const widthItems = (now: number): readonly MenuItem[] =>
-  WIDTHS.map((lineWidth) => ({
-    id: String(lineWidth),
-    text: `${lineWidth} px`,
-    checked: lineWidth === now,
-    run: () => restyle({ lineWidth }),
-  }))
-const lineItems = (now: string): readonly MenuItem[] =>
-  LINES.map(([lineStyle, text]) => ({
-    id: lineStyle,
-    text,
-    checked: lineStyle === now,
-    run: () => restyle({ lineStyle }),
-  }))
 
 /** All actions on the selection, for the bar's menu and a right click. */
 export function selectionItems(): readonly MenuItem[] {
@@ -246,34 +231,29 @@ export function selectionItems(): readonly MenuItem[] {
   const here = first.intervals?.length === 1 && first.intervals[0] === interval
   return [
     ...watched.map((one) => ({
-      id: one.text,
       text: one.text,
       icon: 'bell' as const,
       run: () => askDrawingAlert(first, one),
     })),
-    { id: 'styles', text: 'Styles…', icon: 'tune', run: () => (templatesOpen.value = true) },
-    { id: 'clone', text: 'Clone', icon: 'copy', run: () => clone(chosen) },
+    { text: 'Styles…', icon: 'tune', run: () => openDialog(<StyleTemplates />) },
+    { text: 'Clone', icon: 'copy', run: () => clone(chosen) },
     ...(chosen.some(({ tool }) => HAS_FILL.has(tool))
       ? [
           {
-            id: 'fill',
             text: style.fill ? 'Without fill' : 'Filled',
             run: () => restyle({ fill: !style.fill }),
           },
         ]
       : []),
     {
-      id: 'intervals',
       text: here ? 'Show on every interval' : `Show on ${intervalText(interval)} only`,
       run: () => every((one) => ({ ...one, intervals: here ? null : [interval] })),
     },
     {
-      id: 'lock',
       text: first.locked ? 'Unlock' : 'Lock',
       run: () => every((one) => ({ ...one, locked: !first.locked })),
     },
     {
-      id: 'hide',
       text: 'Hide',
       icon: 'eye',
       run: () => {
@@ -282,12 +262,11 @@ export function selectionItems(): readonly MenuItem[] {
         toast('Hidden. The list of drawings shows it again.')
       },
     },
-    { id: 'front', text: 'To the front', run: () => reorder('front') },
-    { id: 'behind', text: 'To the back', run: () => reorder('back') },
+    { text: 'To the front', run: () => reorder('front') },
+    { text: 'To the back', run: () => reorder('back') },
     ...(chosen.length > 1 || grouped
       ? [
           {
-            id: 'group',
             text: grouped ? 'Ungroup' : 'Group',
             run: () => {
               const group = grouped ? null : newDrawingId()
@@ -296,8 +275,8 @@ export function selectionItems(): readonly MenuItem[] {
           },
         ]
       : []),
-    { id: 'list', text: 'Points and list…', icon: 'list', run: () => (objectList.value = true) },
-    { id: 'remove', text: 'Remove', hint: 'Del', icon: 'trash', run: removeSelected },
+    { text: 'Points and list…', icon: 'list', run: openObjectList },
+    { text: 'Remove', hint: 'Del', icon: 'trash', run: removeSelected },
   ]
 }
 

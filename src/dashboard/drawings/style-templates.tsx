@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { theme } from '../settings.ts'
-import { Button, Dialog, Field } from '../ui/ui.tsx'
-import { selection, templates, templatesOpen, type StyleTemplate } from './drawing-state.ts'
+import { Button, Dialog, Field, useClose } from '../ui/ui.tsx'
+import { selection, templates, type StyleTemplate } from './drawing-state.ts'
 import { INK, styleOf } from './drawn.ts'
 import s from './drawings.module.css'
 import { restyle } from './selection-bar.tsx'
@@ -13,7 +13,7 @@ const TEMPLATES_MAX = 50
 export function StyleTemplates() {
   const [name, setName] = useState('')
   const first = selection.value[0]
-  const close = () => (templatesOpen.value = false)
+  const close = useClose()
   if (!first) return null
   const wanted = name.trim().slice(0, 60)
   const keep = () => {
@@ -28,7 +28,7 @@ export function StyleTemplates() {
     setName('')
   }
   return (
-    <Dialog title="Styles" onClose={close} width={380}>
+    <Dialog title="Styles" width={380}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -55,7 +55,7 @@ export function StyleTemplates() {
       </form>
       <ul class={s.templates} aria-label="Styles that are kept">
         {templates.value.map((one) => (
-          <Template key={one.name} template={one} onUsed={close} />
+          <Template key={one.name} template={one} onUsed={() => close()} />
         ))}
       </ul>
     </Dialog>

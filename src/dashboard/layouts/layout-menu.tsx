@@ -56,7 +56,6 @@ async function layoutItems(): Promise<readonly MenuItem[]> {
   const open = openLayout.peek()
   return [
     ...layouts.map((layout) => ({
-      id: layout.id,
       text: layout.name,
       hint: `${heldText(layout.chart)} · ${ago(layout.updatedAt)}`,
       section: 'Open',
@@ -64,7 +63,6 @@ async function layoutItems(): Promise<readonly MenuItem[]> {
       run: () => show(layout),
     })),
     {
-      id: 'new',
       text: 'Save as a new layout…',
       icon: 'plus' as const,
       section: 'This chart',
@@ -74,21 +72,18 @@ async function layoutItems(): Promise<readonly MenuItem[]> {
       ? []
       : [
           {
-            id: 'rename',
             text: 'Rename…',
             icon: 'note' as const,
             section: 'This chart',
             run: () => ask('rename'),
           },
           {
-            id: 'close',
             text: 'Save to it no longer',
             icon: 'close' as const,
             section: 'This chart',
             run: closeLayout,
           },
           {
-            id: 'delete',
             text: `Delete ${open.name}`,
             icon: 'trash' as const,
             section: 'This chart',

@@ -10,8 +10,6 @@ import s from './menu.module.css'
 import { Button, cx, toastError } from './ui.tsx'
 
 export interface MenuItem {
-  /** Tells those of the same text apart. */
-  readonly id?: string
   readonly text: string
   readonly note?: string
   /** What stands at the end of its line, such as its keys. */
@@ -175,7 +173,7 @@ export function MenuList({ id, label, items, owner, onClose, ...place }: MenuLis
         const head = item.section !== section && item.section
         section = item.section
         return (
-          <Fragment key={item.id ?? i}>
+          <Fragment key={i}>
             {head && (
               <div class={s.head} role="presentation">
                 {head}
