@@ -1,16 +1,15 @@
 // The drawer of the replay: controls, a timeline, the position at the cursor, and why orders filled.
 
-import { useSignalEffect } from '@preact/signals'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { showsClock } from '../chart/bars.ts'
 import { chartView } from '../chart/on-screen.ts'
 import { shown, zone } from '../chart/chart-state.ts'
-import { themeOf } from '../chart/paint.ts'
+import type { ChartTheme } from '../chart/paint.ts'
 import { toUtc } from '../chart/zone.ts'
 import { addCommands, type Command } from '../commands.ts'
 import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import { Canvas, type Ctx, type Size } from '../report/canvas.tsx'
 import { EquityChart } from '../report/equity-chart.tsx'
-import { palette, theme } from '../settings.ts'
 import { barAt } from '../chart/bars.ts'
 import { Badge, Button, cx, Empty, toastError } from '../ui/ui.tsx'
 import { run } from '../workspace.ts'
@@ -270,30 +269,9 @@ function Speed() {
 
 /** The timeline: trades, bookmarks and the cursor, which is moved by dragging or by arrow keys. */
 function Strip() {
-  const canvas = useRef<HTMLCanvasElement>(null)
-  const host = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(0)
-  const [colours, setColours] = useState(0)
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
-    observer.observe(host.current!)
-    return () => observer.disconnect()
-  }, [])
-  useSignalEffect(() => {
-    void [theme.value, palette.value]
-    setColours((n) => n + 1)
-  })
   const now = session.value!
   const bar = cursor.value
-  useEffect(() => {
-    const element = canvas.current
-    if (!element || width === 0) return
-    const scale = devicePixelRatio
-    element.width = width * scale
-    element.height = STRIP * scale
-    const ctx = element.getContext('2d')!
-    ctx.scale(scale, scale)
-    const look = themeOf(element)
+  const draw = (ctx: Ctx, { width }: Size, look: ChartTheme) => {
     const x = (at: number) => (at / Math.max(1, length.peek() - 1)) * width
     ctx.fillStyle = look.line
     ctx.fillRect(0, STRIP / 2 - 1, width, 2)
@@ -316,15 +294,16 @@ function Strip() {
     }
     ctx.fillStyle = look.text
     ctx.fillRect(Math.round(x(bar)) - 1, 3, 2, STRIP - 6)
-  }, [width, bar, now, bookmarks.value, colours])
+  }
   const move = (event: PointerEvent) => {
-    const box = host.current!.getBoundingClientRect()
+    const box = (event.currentTarget as Element).getBoundingClientRect()
     goTo(((event.clientX - box.left) / box.width) * (length.peek() - 1))
   }
   return (
-    <div
-      ref={host}
+    <Canvas
       class={s.strip}
+      of={[bar, now, bookmarks.value]}
+      draw={draw}
       role="slider"
       tabIndex={0}
       aria-label="Bar of the replay"
@@ -344,9 +323,7 @@ function Strip() {
         event.preventDefault()
         goTo(to)
       }}
-    >
-      <canvas ref={canvas} class={s.stripCanvas} />
-    </div>
+    />
   )
 }
 const STRIP = 28

@@ -1,15 +1,15 @@
 // The curves of equity and buy & hold, with the drawdown below. Pointing at them highlights the bar on the chart; a click goes there.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { useSignalEffect } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
 import { litTime, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
-import { faded, themeOf, type ChartTheme } from '../chart/paint.ts'
+import { faded, type ChartTheme } from '../chart/paint.ts'
 import { compact, money, percent, time as timeText } from '../format.ts'
-import { palette, remembered, theme as themeName } from '../settings.ts'
+import { remembered } from '../settings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { cx } from '../ui/ui.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
+import { Canvas, dateTicks, line, type Ctx, type Size } from './canvas.tsx'
 import { axisOf, extentOf, heightOf, scaleOf, type CurveScale } from './curve-scales.ts'
 import { envelope, lineThrough } from './figures.ts'
 import { ScaleChoice } from './scale-choice.tsx'
@@ -31,55 +31,16 @@ interface EquityProps {
 }
 
 export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
-  const host = useRef<HTMLDivElement>(null)
-  const canvas = useRef<HTMLCanvasElement>(null)
-  const [size, setSize] = useState({ width: 0, height: 0 })
   const [at, setAt] = useState<number | null>(null)
   const [hold, setHold] = useState(true)
-  const [redraw, setRedraw] = useState(0)
   const equity = columnOf(run, 'equity')
   const held = columnOf(run, 'buyhold')
   const times = columnOf(run, 'time')
   const length = upTo === null || upTo === undefined ? equity.length : Math.min(equity.length, upTo + 1)
 
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      const box = entry!.contentRect
-      setSize({ width: Math.floor(box.width), height: Math.floor(box.height) })
-    })
-    observer.observe(host.current!)
-    return () => {
-      observer.disconnect()
-      litTime.value = null
-    }
-  }, [])
-  useSignalEffect(() => {
-    void [themeName.value, palette.value]
-    setRedraw((n) => n + 1)
-  })
-  useEffect(() => {
-    const element = canvas.current
-    if (!element || size.width === 0 || length === 0) return
-    const scale = devicePixelRatio
-    element.width = size.width * scale
-    element.height = size.height * scale
-    const ctx = element.getContext('2d')!
-    ctx.scale(scale, scale)
-    drawEquity(ctx, size, {
-      theme: themeOf(element),
-      equity: equity.slice(0, length),
-      drawdown: columnOf(run, 'drawdown').slice(0, length),
-      held: hold ? held.slice(0, length) : [],
-      times,
-      initial: run.report.initialCapital,
-      scale: scaleOf(chosenScale.value),
-      at,
-      blind: blind === true,
-    })
-  }, [run, size, at, hold, length, redraw, blind, chosenScale.value])
-
+  useEffect(() => () => void (litTime.value = null), [])
   const barOf = (event: PointerEvent | MouseEvent): number => {
-    const box = host.current!.getBoundingClientRect()
+    const box = (event.currentTarget as Element).getBoundingClientRect()
     const share = (event.clientX - box.left) / Math.max(1, box.width - AXIS)
     return Math.max(0, Math.min(length - 1, Math.round(share * (length - 1))))
   }
@@ -123,9 +84,23 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
         </span>
         {!compactHeight && <ScaleChoice scale={chosenScale} />}
       </figcaption>
-      <div
-        ref={host}
+      <Canvas
         class={s.equityBody}
+        of={[run, at, hold, length, blind, chosenScale.value]}
+        draw={(ctx, size, look) => {
+          if (length === 0) return
+          drawEquity(ctx, size, {
+            theme: look,
+            equity: equity.slice(0, length),
+            drawdown: columnOf(run, 'drawdown').slice(0, length),
+            held: hold ? held.slice(0, length) : [],
+            times,
+            initial,
+            scale: scaleOf(chosenScale.value),
+            at,
+            blind: blind === true,
+          })
+        }}
         role="img"
         aria-label={
           // A replay does not tell how the run ends.
@@ -146,9 +121,7 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
           const when = times[barOf(event)]
           if (when !== null && when !== undefined) lookAt.value = { time: when }
         }}
-      >
-        <canvas ref={canvas} class={s.canvas} />
-      </div>
+      />
     </figure>
   )
 }
@@ -168,11 +141,7 @@ interface EquityData {
   readonly blind: boolean
 }
 
-function drawEquity(
-  ctx: CanvasRenderingContext2D,
-  size: { readonly width: number; readonly height: number },
-  data: EquityData,
-): void {
+function drawEquity(ctx: Ctx, size: Size, data: EquityData): void {
   const { theme, equity, initial } = data
   const right = size.width - AXIS
   const bottom = size.height - 18
@@ -198,7 +167,7 @@ function drawEquity(
     line(ctx, 0, at, right, at)
     ctx.fillText(tick.text, right + 8, at)
   }
-  if (!data.blind) drawYears(ctx, data, right, bottom, x)
+  if (!data.blind) drawDates(ctx, data, right, bottom, x)
   // The line of the initial capital.
   ctx.strokeStyle = theme.lineStrong
   ctx.setLineDash([3, 3])
@@ -268,15 +237,8 @@ function onSpan(values: CurveValues, low: number, high: number): CurveValues {
   return values.map((value) => (value === null ? null : low + (share(value) ?? 0) * (high - low)))
 }
 
-function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {
-  ctx.beginPath()
-  ctx.moveTo(x1, y1)
-  ctx.lineTo(x2, y2)
-  ctx.stroke()
-}
-
 function curve(
-  ctx: CanvasRenderingContext2D,
+  ctx: Ctx,
   data: CurveValues,
   y: (value: number) => number,
   width: number,
@@ -292,35 +254,22 @@ function curve(
   return path
 }
 
-/** Labels of years below the curves, or of months where there are few years. */
-function drawYears(
-  ctx: CanvasRenderingContext2D,
+/** Labels of dates below the curves. */
+function drawDates(
+  ctx: Ctx,
   { times, equity, theme }: EquityData,
   right: number,
   bottom: number,
   x: (i: number) => number,
 ): void {
-  const first = times[0]
-  const last = times[equity.length - 1]
-  if (first === null || first === undefined || last === null || last === undefined) return
-  const years = (last - first) / 31_557_600_000
-  const step =
-    years > 3 ? 12 * Math.ceil(years / (right / 60)) : Math.max(1, Math.ceil((years * 12) / (right / 60)))
-  const start = new Date(first)
+  const [from, to] = [times[0], times[equity.length - 1]]
+  if (typeof from !== 'number' || typeof to !== 'number') return
   ctx.fillStyle = theme.muted
   ctx.textAlign = 'center'
   let i = 0
-  for (let month = years > 3 ? 0 : start.getUTCMonth(); ; month += step) {
-    const when = Date.UTC(start.getUTCFullYear(), month, 1)
-    if (when > last) break
-    if (when < first) continue
-    while (i < equity.length && (times[i] ?? 0) < when) i++
+  for (const { time, text } of dateTicks({ from, to }, right / 60)) {
+    while (i < equity.length && (times[i] ?? 0) < time) i++
     const at = Math.round(x(i)) + 0.5
-    const date = new Date(when)
-    const text =
-      years > 3 || date.getUTCMonth() === 0
-        ? String(date.getUTCFullYear())
-        : date.toLocaleDateString('en-US', { month: 'short', timeZone: 'UTC' })
     ctx.strokeStyle = faded(theme.line, 0.5)
     line(ctx, at, 0, at, bottom)
     if (at > 20 && at < right - 10) ctx.fillText(text, at, bottom + 10)
