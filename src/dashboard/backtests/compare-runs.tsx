@@ -16,6 +16,7 @@ import { valueText } from '../report/value-text.ts'
 import { navigate, query } from '../router.ts'
 import { openReport } from '../open-report.ts'
 import { remembered, timezone } from '../settings.ts'
+import { Combobox } from '../ui/combobox.tsx'
 import { actions, DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import {
@@ -150,7 +151,6 @@ function AddRun({ all, ids }: { readonly all: readonly Backtest[]; readonly ids:
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const [open, setOpen] = useState(false)
-  const list = useRef<HTMLUListElement>(null)
   const found = offered(all, text, ids).slice(0, OFFERED_MAX)
   const full = ids.length >= RUNS_MAX
   const add = (one: Backtest | undefined) => {
@@ -158,49 +158,42 @@ function AddRun({ all, ids }: { readonly all: readonly Backtest[]; readonly ids:
     show([...ids, one.id])
     setAt(0)
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step) {
-      const next = Math.max(0, Math.min(found.length - 1, at + (open ? step : 0)))
-      setOpen(true)
-      setAt(next)
-      list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
-    } else if (event.key === 'Enter' && open) add(found[at])
-    else if (event.key === 'Escape' && open) setOpen(false)
-    else return
-    event.preventDefault()
-  }
   return (
-    <div class={s.add} onFocusOut={(event) => !isWithin(event) && setOpen(false)}>
-      <input
+    <div
+      class={s.add}
+      onFocusOut={(event) => !isWithin(event) && setOpen(false)}
+      onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}
+    >
+      <Combobox
         class={cx(ui['input'], s.search)}
-        role="combobox"
         aria-label="Add a run"
-        aria-expanded={open}
-        aria-controls="runs-found"
-        aria-activedescendant={open && found[at] ? `run-${at}` : undefined}
+        list="runs-found"
+        found={open ? found.length : 0}
+        at={at}
         placeholder={
           full ? `${RUNS_MAX} runs are shown, the most there can be` : 'Add a run: name, market, interval'
         }
         disabled={full}
-        autocomplete="off"
-        spellcheck={false}
         maxLength={200}
         value={text}
         onFocus={() => setOpen(true)}
-        onInput={(event) => {
-          setText(event.currentTarget.value)
+        onMove={(next) => {
+          setOpen(true)
+          setAt(next)
+        }}
+        onText={(typed) => {
+          setText(typed)
           setOpen(true)
           setAt(0)
         }}
-        onKeyDown={onKeyDown}
+        onEnter={() => open && add(found[at])}
       />
       {open && !full && (
-        <ul ref={list} id="runs-found" class={s.found} role="listbox" aria-label="Runs">
+        <ul id="runs-found" class={s.found} role="listbox" aria-label="Runs">
           {found.map((one, i) => (
             <li
               key={one.id}
-              id={`run-${i}`}
+              id={`runs-found-${i}`}
               role="option"
               aria-selected={i === at}
               onPointerMove={() => setAt(i)}

@@ -4,8 +4,9 @@ import { isFormula, parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import { continuousName, contractOf } from '../../market/continuous.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { FoundSymbol, SymbolList } from '../../wire/symbol-search.ts'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { counted, intervalText, time, count } from '../format.ts'
+import { Combobox } from '../ui/combobox.tsx'
 import { Badge, Dialog, Empty, Failure, Progress, Skeleton, toastError, Select } from '../ui/ui.tsx'
 import { market, type Market } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
@@ -132,7 +133,24 @@ export function SymbolDialog() {
   useEntered(isKnown, () => rows[at]?.choose())
   return (
     <Dialog title={comparing.value ? 'Compare' : 'Symbol'} onClose={close} width={560}>
-      <SymbolField text={text} rows={rows} at={at} onMove={setAt} />
+      <Combobox
+        class={s.searchField}
+        value={text}
+        placeholder="Symbol, name, exchange, or a formula: BTCUSDT/ETHUSDT"
+        aria-label="Symbol, name or exchange"
+        list="symbols"
+        found={rows.length}
+        at={at}
+        data-autofocus
+        onMove={setAt}
+        onText={(typed) => {
+          // In upper case, like letters that are typed on the chart.
+          symbolSearch.value = typed.toUpperCase()
+          entered.value = false
+          setAt(0)
+        }}
+        onEnter={() => (entered.value = true)}
+      />
       {problem ? (
         <Failure error={problem} onRetry={load} />
       ) : symbols.value === null ? (
@@ -162,52 +180,6 @@ function showFetched(fetched: Market): void {
   showMarket(fetched)
 }
 
-interface FieldProps {
-  readonly text: string
-  readonly rows: readonly Row[]
-  readonly at: number
-  readonly onMove: (at: number) => void
-}
-
-function SymbolField({ text, rows, at, onMove }: FieldProps) {
-  const field = useRef<HTMLInputElement>(null)
-  // The field already has the letter that was typed on the chart: further letters are appended, however soon they come.
-  useLayoutEffect(() => field.current?.setSelectionRange(text.length, text.length), [])
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step) {
-      const next = Math.max(0, Math.min(rows.length - 1, at + step))
-      onMove(next)
-      document.getElementById(`symbol-${next}`)?.scrollIntoView({ block: 'nearest' })
-    } else if (event.key === 'Enter') entered.value = true
-    else return
-    event.preventDefault()
-  }
-  return (
-    <input
-      ref={field}
-      class={s.searchField}
-      value={text}
-      placeholder="Symbol, name, exchange, or a formula: BTCUSDT/ETHUSDT"
-      aria-label="Symbol, name or exchange"
-      role="combobox"
-      aria-expanded={rows.length > 0}
-      aria-controls="symbol-list"
-      aria-activedescendant={at < rows.length ? `symbol-${at}` : undefined}
-      autocomplete="off"
-      spellcheck={false}
-      data-autofocus
-      onInput={(event) => {
-        // In upper case, like letters that are typed on the chart.
-        symbolSearch.value = event.currentTarget.value.toUpperCase()
-        entered.value = false
-        onMove(0)
-      }}
-      onKeyDown={onKeyDown}
-    />
-  )
-}
-
 interface RowsProps {
   readonly rows: readonly Row[]
   readonly at: number
@@ -217,7 +189,7 @@ interface RowsProps {
 function SymbolRows({ rows, at, onPoint }: RowsProps) {
   const groups = [...new Set(rows.map(({ group }) => group))]
   return (
-    <div id="symbol-list" class={s.symbolList} role="listbox" aria-label="Symbols">
+    <div id="symbols" class={s.symbolList} role="listbox" aria-label="Symbols">
       {groups.map((group) => (
         <div key={group} role="group" aria-label={group}>
           {groups.length > 1 && (
@@ -229,7 +201,7 @@ function SymbolRows({ rows, at, onPoint }: RowsProps) {
             row.group === group ? (
               <div
                 key={row.key}
-                id={`symbol-${i}`}
+                id={`symbols-${i}`}
                 class={s.symbolRow}
                 role="option"
                 aria-selected={i === at}

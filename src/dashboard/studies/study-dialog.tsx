@@ -4,10 +4,11 @@
 // Enter or a click adds an indicator and leaves the dialog open for the next one. A strategy opens in the editor instead,
 // because its point is its trades and its report.
 
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { studyDialog } from '../chart/chart-state.ts'
 import { subjectItems } from '../research/subject-menu.ts'
 import { asSubject } from '../research/subject.ts'
+import { Combobox } from '../ui/combobox.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, cx, Dialog, Empty } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
@@ -20,7 +21,6 @@ export function StudyDialog() {
   const [group, setGroup] = useState('')
   const [at, setAt] = useState(0)
   const every = useStored()
-  const list = useRef<HTMLUListElement>(null)
   const all = useMemo(
     () => [...every.filter(({ kind }) => kind !== 'library'), ...BUILT_IN, ...EXAMPLES],
     [every],
@@ -28,35 +28,23 @@ export function StudyDialog() {
   const groups = ['', 'Favourites', ...new Set(all.map((row) => row.group))]
   const found = useMemo(() => matching(all, text, group), [all, text, group, favourites.value])
   const chosen = found[Math.min(at, found.length - 1)]
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step) {
-      const next = Math.max(0, Math.min(found.length - 1, at + step))
-      setAt(next)
-      list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
-    } else if (event.key === 'Enter' && chosen) put(chosen)
-    else return
-    event.preventDefault()
-  }
   return (
     <Dialog title="Indicators and strategies" onClose={() => (studyDialog.value = null)} width={720}>
-      <input
+      <Combobox
         class={s.search}
         value={text}
         placeholder="Search: rsi, bands, volume…"
         aria-label="Search indicators"
-        role="combobox"
-        aria-expanded={found.length > 0}
-        aria-controls="study-list"
-        aria-activedescendant={chosen ? `study-${found.indexOf(chosen)}` : undefined}
-        autocomplete="off"
-        spellcheck={false}
+        list="studies"
+        found={found.length}
+        at={at}
         data-autofocus
-        onInput={(event) => {
-          studyDialog.value = event.currentTarget.value
+        onMove={setAt}
+        onText={(typed) => {
+          studyDialog.value = typed
           setAt(0)
         }}
-        onKeyDown={onKeyDown}
+        onEnter={() => chosen && put(chosen)}
       />
       <Groups
         names={groups}
@@ -69,7 +57,7 @@ export function StudyDialog() {
       {found.length === 0 ? (
         <Empty title="Nothing is called that">Another word, or another group.</Empty>
       ) : (
-        <ul ref={list} id="study-list" class={s.list} role="listbox" aria-label="Indicators and strategies">
+        <ul id="studies" class={s.list} role="listbox" aria-label="Indicators and strategies">
           {found.map((row, i) => (
             <Entry key={row.id} row={row} index={i} isChosen={row === chosen} onPoint={() => setAt(i)} />
           ))}
@@ -118,7 +106,7 @@ function Entry({
   const onChart = timesOnChart(row)
   return (
     <li
-      id={`study-${index}`}
+      id={`studies-${index}`}
       class={s.row}
       role="option"
       aria-selected={isChosen}
