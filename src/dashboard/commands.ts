@@ -13,6 +13,23 @@ export interface Command extends Act {
   readonly when?: () => boolean
 }
 
+/** Makes the commands of one section; `keys`: '' = none. */
+export const commandOf =
+  (section: Command['section']) =>
+  (id: string, title: string, keys: string, run: () => void, when?: () => boolean): Command => ({
+    id,
+    title,
+    section,
+    run,
+    ...(keys && { keys }),
+    ...(when && { when }),
+  })
+
+/** What turns a switch. */
+export const turns = (of: { value: boolean }) => (): void => {
+  of.value = !of.value
+}
+
 export const commands = signal<readonly Command[]>([])
 
 /** Adds commands. The returned function removes them again: return it from useEffect. */

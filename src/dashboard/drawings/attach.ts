@@ -1,7 +1,7 @@
 // Attaches the drawing tools to charts: loaded once one has bars, removed with it.
 
 import { effect, untracked } from '@preact/signals'
-import { addCommands, type Command } from '../commands.ts'
+import { addCommands, commandOf, turns, type Command } from '../commands.ts'
 import type { Cell } from '../chart/cell.ts'
 import { keepSteps } from '../chart/charts-history.ts'
 import { timeline } from '../chart/history.ts'
@@ -78,58 +78,31 @@ const isOutsideText = (): boolean =>
   !document.activeElement?.closest('input, textarea, select, [contenteditable], [data-editor]')
 
 export function drawingCommands(): readonly Command[] {
-  const section = 'Drawing'
+  const does = commandOf('Drawing')
   return [
-    ...TOOL_GROUPS.flatMap(toolsOf).map((name) => ({
-      id: `draw:${name}`,
-      title: `Draw: ${TOOL_NAMES[name].toLowerCase()}`,
-      section: section as 'Drawing',
-      ...(TOOL_KEYS[name] !== undefined && { keys: TOOL_KEYS[name] }),
-      run: () => {
+    ...TOOL_GROUPS.flatMap(toolsOf).map((name) =>
+      does(`draw:${name}`, `Draw: ${TOOL_NAMES[name].toLowerCase()}`, TOOL_KEYS[name] ?? '', () => {
         tool.value = name
         // The next key is for the chart, wherever the tool was asked for.
         focusChart()
-      },
-    })),
+      }),
+    ),
+    does('draw:undo', 'Undo on the chart', 'Mod+Z', () => timeline.undo(), isOutsideText),
     {
-      id: 'draw:undo',
-      title: 'Undo on the chart',
-      section,
-      keys: 'Mod+Z',
-      when: isOutsideText,
-      run: () => timeline.undo(),
-    },
-    {
-      id: 'draw:redo',
-      title: 'Redo on the chart',
-      section,
-      keys: 'Mod+Shift+Z',
+      ...does('draw:redo', 'Redo on the chart', 'Mod+Shift+Z', () => timeline.redo(), isOutsideText),
       also: 'Mod+Y',
-      when: isOutsideText,
-      run: () => timeline.redo(),
     },
-    { id: 'draw:remove', title: 'Remove the selected drawings', section, run: removeSelected },
-    {
-      id: 'draw:list',
-      title: 'List of drawings',
-      section,
-      run: () => void import('./object-list.tsx').then((list) => list.openObjectList()),
-    },
-    {
-      id: 'draw:hide',
-      title: 'Show or hide all drawings',
-      section,
-      keys: 'Alt+Shift+H',
-      run: () => (hideAll.value = !hideAll.value),
-    },
-    {
-      id: 'draw:lock',
-      title: 'Lock or unlock all drawings',
-      section,
-      run: () => (lockAll.value = !lockAll.value),
-    },
-    { id: 'draw:magnet', title: 'Magnet on or off', section, run: () => (magnet.value = !magnet.value) },
-    { id: 'draw:clear', title: 'Remove all drawings of the symbol', section, run: removeAll },
+    does('draw:remove', 'Remove the selected drawings', '', removeSelected),
+    does(
+      'draw:list',
+      'List of drawings',
+      '',
+      () => void import('./object-list.tsx').then((list) => list.openObjectList()),
+    ),
+    does('draw:hide', 'Show or hide all drawings', 'Alt+Shift+H', turns(hideAll)),
+    does('draw:lock', 'Lock or unlock all drawings', '', turns(lockAll)),
+    does('draw:magnet', 'Magnet on or off', '', turns(magnet)),
+    does('draw:clear', 'Remove all drawings of the symbol', '', removeAll),
   ]
 }
 

@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addCommands, commands, isTyping, keysShown, withKeys, type Command } from '../commands.ts'
+import { addCommands, commandOf, commands, isTyping, keysShown, withKeys, type Command } from '../commands.ts'
 import { attempt, Segments } from '../frame/page.tsx'
 import { ownKeysShown } from '../own-keys.ts'
 import { editedSubject } from '../research/subject.ts'
@@ -273,51 +273,17 @@ const doneText = ({ at, isSame }: NonNullable<(typeof lastDone)['value']>): stri
   `Ran at ${new Date(at).toLocaleTimeString('en-GB')}${isSame ? ', same result' : ''}`
 
 export function scriptCommands(editor: EditorRef): readonly Command[] {
-  const section = 'Script'
+  const does = commandOf('Script')
   return [
-    {
-      id: 'script:run',
-      title: 'Run script',
-      section,
-      keys: 'Mod+Enter',
-      run: () => void runOrShow(),
-    },
-    {
-      id: 'script:save',
-      title: 'Save script',
-      section,
-      keys: 'Mod+S',
-      run: () => void saveScript(),
-    },
-    { id: 'script:new', title: 'New script', section, run: newScript },
-    { id: 'script:open', title: 'Open script…', section, run: () => openScripts('mine') },
-    {
-      id: 'script:examples',
-      title: 'Open an example…',
-      section,
-      run: () => openScripts('examples'),
-    },
-    {
-      id: 'script:versions',
-      title: 'Versions of the script…',
-      section,
-      when: () => script.value.id !== null,
-      run: openVersions,
-    },
-    {
-      id: 'script:format',
-      title: 'Format script',
-      section,
-      keys: 'Alt+Shift+F',
-      run: () => attempt(formatScript()),
-    },
-    { id: 'script:find', title: 'Find in script', section, run: () => editor.current?.find() },
-    {
-      id: 'script:comment',
-      title: 'Comment or uncomment lines',
-      section,
-      run: () => editor.current?.toggleComment(),
-    },
+    does('script:run', 'Run script', 'Mod+Enter', () => void runOrShow()),
+    does('script:save', 'Save script', 'Mod+S', () => void saveScript()),
+    does('script:new', 'New script', '', newScript),
+    does('script:open', 'Open script…', '', () => openScripts('mine')),
+    does('script:examples', 'Open an example…', '', () => openScripts('examples')),
+    does('script:versions', 'Versions of the script…', '', openVersions, () => script.value.id !== null),
+    does('script:format', 'Format script', 'Alt+Shift+F', () => attempt(formatScript())),
+    does('script:find', 'Find in script', '', () => editor.current?.find()),
+    does('script:comment', 'Comment or uncomment lines', '', () => editor.current?.toggleComment()),
   ]
 }
 

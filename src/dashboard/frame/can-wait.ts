@@ -2,7 +2,7 @@
 // for parts of the settings and for how everything looks.
 
 import { effect } from '@preact/signals'
-import { addCommands, type Command } from '../commands.ts'
+import { addCommands, commandOf, type Command } from '../commands.ts'
 import { listenForFiles } from '../markets/dropped.ts'
 import { navigate, path } from '../router.ts'
 import { palette, theme, themeChoice } from '../settings.ts'
@@ -13,31 +13,16 @@ const PLACES = [
   ['/settings/keys', 'Change keys'],
 ] as const
 
+const does = commandOf('Settings')
 const commands: readonly Command[] = [
-  ...PLACES.map(([to, title]) => ({
-    id: `go:${to}`,
-    title,
-    section: 'Go to' as const,
-    run: () => navigate(to),
-  })),
-  {
-    id: 'theme',
-    title: 'Switch between dark and light',
-    section: 'Settings',
-    run: () => (themeChoice.value = theme.value === 'dark' ? 'light' : 'dark'),
-  },
-  {
-    id: 'theme:system',
-    title: 'Follow the system’s theme',
-    section: 'Settings',
-    run: () => (themeChoice.value = 'system'),
-  },
-  {
-    id: 'colours',
-    title: 'Switch up and down colours (colour-blind pair)',
-    section: 'Settings',
-    run: () => (palette.value = palette.value === 'green-red' ? 'blue-orange' : 'green-red'),
-  },
+  ...PLACES.map(([to, title]) => commandOf('Go to')(`go:${to}`, title, '', () => navigate(to))),
+  does('theme', 'Switch between dark and light', '', () => {
+    themeChoice.value = theme.value === 'dark' ? 'light' : 'dark'
+  }),
+  does('theme:system', 'Follow the system’s theme', '', () => (themeChoice.value = 'system')),
+  does('colours', 'Switch up and down colours (colour-blind pair)', '', () => {
+    palette.value = palette.value === 'green-red' ? 'blue-orange' : 'green-red'
+  }),
 ]
 
 /** Once a page, for as long as it is there. */

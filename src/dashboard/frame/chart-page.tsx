@@ -2,7 +2,7 @@
 
 import { marketText } from '../format.ts'
 import { useEffect } from 'preact/hooks'
-import { addCommands, type Command } from '../commands.ts'
+import { addCommands, commandOf, type Command } from '../commands.ts'
 import { firstPaint } from '../first-paint.ts'
 import {
   BOTTOMS,
@@ -69,18 +69,16 @@ function show(open: () => void, list: string): void {
 }
 
 export const COMMANDS: readonly Command[] = [
-  ...BOTTOMS.map((id) => ({
-    id: `show:${id}`,
-    title: `Show ${BOTTOM_NAMES[id][0].toLowerCase()}`,
-    section: BOTTOM_SECTIONS[id],
-    run: () => show(() => (bottom.value = id), 'Drawer'),
-  })),
-  ...SIDES.map((id) => ({
-    id: `show:${id}`,
-    title: `Show ${SIDE_NAMES[id].toLowerCase()} beside the chart`,
-    section: 'Chart' as const,
-    run: () => show(() => (side.value = id), 'Side drawer'),
-  })),
+  ...BOTTOMS.map((id) =>
+    commandOf(BOTTOM_SECTIONS[id])(`show:${id}`, `Show ${BOTTOM_NAMES[id][0].toLowerCase()}`, '', () =>
+      show(() => (bottom.value = id), 'Drawer'),
+    ),
+  ),
+  ...SIDES.map((id) =>
+    commandOf('Chart')(`show:${id}`, `Show ${SIDE_NAMES[id].toLowerCase()} beside the chart`, '', () =>
+      show(() => (side.value = id), 'Side drawer'),
+    ),
+  ),
 ]
 
 export function ChartPage({

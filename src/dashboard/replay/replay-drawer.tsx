@@ -6,7 +6,7 @@ import { chartView } from '../chart/on-screen.ts'
 import { shown, zone } from '../chart/chart-state.ts'
 import type { ChartTheme } from '../chart/paint.ts'
 import { toUtc } from '../chart/zone.ts'
-import { addCommands, type Command } from '../commands.ts'
+import { addCommands, commandOf, type Command } from '../commands.ts'
 import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
 import { Canvas, type Ctx, type Size } from '../report/canvas.tsx'
 import { EquityChart } from '../report/equity-chart.tsx'
@@ -153,28 +153,20 @@ const active = () => session.peek() !== null
 /** On a button, Space presses the button. */
 const free = () => active() && !document.activeElement?.matches('button, a, summary, [role="row"]')
 
-const COMMANDS: readonly Command[] = (
-  [
-    ['play', 'Play or pause', 'Space', togglePlay, free],
-    ['on', 'One bar on', 'ArrowRight', () => step(1)],
-    ['back', 'One bar back', 'ArrowLeft', () => step(-1)],
-    ['on10', 'Ten bars on', 'Shift+ArrowRight', () => step(10)],
-    ['back10', 'Ten bars back', 'Shift+ArrowLeft', () => step(-10)],
-    ['next', 'Next trade', 'N', () => jumpTrade(1)],
-    ['previous', 'Previous trade', 'P', () => jumpTrade(-1)],
-    ['bookmark', 'Bookmark this bar', 'B', () => void toggleBookmark()],
-    ['nextBookmark', 'Next bookmark', ']', () => jumpBookmark(1)],
-    ['previousBookmark', 'Previous bookmark', '[', () => jumpBookmark(-1)],
-    ['end', 'End the replay', '', end],
-  ] as const
-).map(([id, title, keys, action, when = active]) => ({
-  id: `replay:${id}`,
-  title,
-  section: 'Replay',
-  ...(keys !== '' && { keys }),
-  run: action,
-  when,
-}))
+const does = commandOf('Replay')
+const COMMANDS: readonly Command[] = [
+  does('replay:play', 'Play or pause', 'Space', togglePlay, free),
+  does('replay:on', 'One bar on', 'ArrowRight', () => step(1), active),
+  does('replay:back', 'One bar back', 'ArrowLeft', () => step(-1), active),
+  does('replay:on10', 'Ten bars on', 'Shift+ArrowRight', () => step(10), active),
+  does('replay:back10', 'Ten bars back', 'Shift+ArrowLeft', () => step(-10), active),
+  does('replay:next', 'Next trade', 'N', () => jumpTrade(1), active),
+  does('replay:previous', 'Previous trade', 'P', () => jumpTrade(-1), active),
+  does('replay:bookmark', 'Bookmark this bar', 'B', () => void toggleBookmark(), active),
+  does('replay:nextBookmark', 'Next bookmark', ']', () => jumpBookmark(1), active),
+  does('replay:previousBookmark', 'Previous bookmark', '[', () => jumpBookmark(-1), active),
+  does('replay:end', 'End the replay', '', end, active),
+]
 // The keys work while a replay is on, whichever drawer is open.
 addCommands(COMMANDS)
 
