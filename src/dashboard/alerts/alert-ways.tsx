@@ -149,10 +149,7 @@ function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProp
       <Segments
         label="Which webhooks"
         value={which}
-        options={[
-          ['all', 'All'],
-          ['chosen', 'Only some'],
-        ]}
+        options={{ all: 'All', chosen: 'Only some' }}
         onChange={onWhich}
       />
       {which === 'all' ? (

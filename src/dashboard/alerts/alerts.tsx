@@ -68,11 +68,7 @@ function Armed() {
             <Segments
               label="Which alerts"
               value={filter}
-              options={[
-                ['all', 'All'],
-                ['active', 'Active'],
-                ['stopped', 'Stopped'],
-              ]}
+              options={{ all: 'All', active: 'Active', stopped: 'Stopped' }}
               onChange={setFilter}
             />
             {shown.length === 0 ? (

@@ -42,10 +42,7 @@ function BoxesDialog() {
             <Segments
               label="Size"
               value={now.by}
-              options={[
-                ['atr', 'Average true range'],
-                ['price', 'In price'],
-              ]}
+              options={{ atr: 'Average true range', price: 'In price' }}
               onChange={(by) => set({ by })}
             />
             {now.by === 'atr'

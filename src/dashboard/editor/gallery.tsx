@@ -8,13 +8,8 @@ import { Badge, Dialog, Empty, Field, useClose } from '../ui/ui.tsx'
 import { drafts, openDraft } from './documents.ts'
 import s from './editor.module.css'
 
-export type Shelf = 'mine' | 'public' | 'examples' | 'drafts'
-const SHELVES = [
-  ['mine', 'Mine'],
-  ['public', 'Public'],
-  ['examples', 'Examples'],
-  ['drafts', 'Drafts'],
-] as const
+const SHELVES = { mine: 'Mine', public: 'Public', examples: 'Examples', drafts: 'Drafts' } as const
+export type Shelf = keyof typeof SHELVES
 /** What each says where there is nothing on it. */
 const EMPTY: Readonly<Record<Shelf, string>> = {
   mine: 'Scripts you save are listed here.',

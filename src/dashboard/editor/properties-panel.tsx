@@ -166,10 +166,7 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
           <Segments
             label="Settings of the script"
             value={tab}
-            options={[
-              ['inputs', 'Inputs'],
-              ['properties', 'Properties'],
-            ]}
+            options={{ inputs: 'Inputs', properties: 'Properties' }}
             onChange={setChosen}
           />
         )}

@@ -324,10 +324,7 @@ function Problems({ editor }: { readonly editor: CodeEditor | null }) {
           <Segments
             label="Shown problems"
             value={filter}
-            options={[
-              ['all', 'All'],
-              ['error', 'Errors'],
-            ]}
+            options={{ all: 'All', error: 'Errors' }}
             onChange={setFilter}
           />
         )}

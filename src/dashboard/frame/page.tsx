@@ -334,12 +334,12 @@ export function Segments<T extends string>({
 }: {
   readonly label: string
   readonly value: T
-  readonly options: readonly (readonly [T, string])[]
+  readonly options: Readonly<Record<T, string>>
   readonly onChange: (value: T) => void
 }) {
   return (
     <div class={s.segments} role="group" aria-label={label}>
-      {options.map(([option, text]) => (
+      {(Object.entries(options) as [T, string][]).map(([option, text]) => (
         <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
           {text}
         </button>

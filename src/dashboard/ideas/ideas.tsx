@@ -68,10 +68,7 @@ function Feed() {
           <Segments
             label="Whose ideas"
             value={feed}
-            options={[
-              ['public', 'Everybody'],
-              ['mine', 'Mine'],
-            ]}
+            options={{ public: 'Everybody', mine: 'Mine' }}
             onChange={setFeed}
           />
           <Button variant="primary" icon="plus" onClick={() => write({})}>
@@ -317,10 +314,7 @@ export function IdeaEditor({ idea, start, onSaved }: IdeaEditorProps) {
         <Segments
           label="Write or preview"
           value={tab}
-          options={[
-            ['write', 'Write'],
-            ['preview', 'Preview'],
-          ]}
+          options={{ write: 'Write', preview: 'Preview' }}
           onChange={setTab}
         />
         <span class="muted">**bold** *italic* `code` # heading - list &gt; quote [text](link)</span>

@@ -193,10 +193,10 @@ function Find({ words, onInput }: { readonly words: string; readonly onInput: (w
   )
 }
 
-const FILTERS: readonly (readonly [KindWanted, string])[] = [
-  ['all', 'All'],
-  ...RUN_KINDS.map((kind) => [kind, KINDS[kind].many] as const),
-]
+const FILTERS = {
+  all: 'All',
+  ...(Object.fromEntries(RUN_KINDS.map((kind) => [kind, KINDS[kind].many])) as Record<RunKind, string>),
+}
 
 const WHATS: Readonly<Record<RunKind, string>> = {
   backtest: 'Run a script on the chart: what it would have made is kept here.',

@@ -66,11 +66,7 @@ export function StudySettings({ id }: { readonly id: string }) {
       <Segments
         label="Settings"
         value={tab}
-        options={[
-          ['inputs', 'Inputs'],
-          ['style', 'Style'],
-          ['intervals', 'Intervals'],
-        ]}
+        options={{ inputs: 'Inputs', style: 'Style', intervals: 'Intervals' }}
         onChange={setTab}
       />
       {tab === 'inputs' && <Inputs study={study} />}

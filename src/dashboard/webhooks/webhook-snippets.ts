@@ -1,12 +1,8 @@
 // Code that verifies a delivery, in the reader's programming language. `X-Service-Signature` is the hex HMAC-SHA256 of the
 // raw body, keyed with the secret as it was shown.
 
-export const SNIPPET_LANGUAGES = [
-  ['node', 'Node'],
-  ['python', 'Python'],
-  ['curl', 'Shell'],
-] as const
-export type SnippetLanguage = (typeof SNIPPET_LANGUAGES)[number][0]
+export const SNIPPET_LANGUAGES = { node: 'Node', python: 'Python', curl: 'Shell' } as const
+export type SnippetLanguage = keyof typeof SNIPPET_LANGUAGES
 
 export const SNIPPETS: Readonly<Record<SnippetLanguage, string>> = {
   node: `import { createHmac, timingSafeEqual } from 'node:crypto'
