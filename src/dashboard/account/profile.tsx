@@ -25,7 +25,7 @@ export function Profile() {
   const sessions = useLoad(async (signal) => (await call('GET /api/auth/sessions', { signal })).sessions, [])
   if (!me) return null
   const end = ({ id }: Session) =>
-    attempt(call('DELETE /api/auth/sessions/{id}', { path: { id } }).then(sessions.reload))
+    attempt(call('DELETE /api/auth/sessions/{id}', { path: { id } }), sessions.reload)
   return (
     <>
       <section>
@@ -85,12 +85,10 @@ export function Profile() {
                 <p style={{ marginTop: '12px' }}>
                   <Button
                     onClick={() =>
-                      attempt(
-                        call('DELETE /api/auth/sessions').then(() => {
-                          toast('All other sessions are over', { tone: 'up' })
-                          sessions.reload()
-                        }),
-                      )
+                      attempt(call('DELETE /api/auth/sessions'), () => {
+                        toast('All other sessions are over', { tone: 'up' })
+                        sessions.reload()
+                      })
                     }
                   >
                     End all others
@@ -152,9 +150,8 @@ function MailPicture() {
         options={MAIL_PICTURES}
         onChange={(mailPicture) =>
           attempt(
-            call('PATCH /api/auth/user', { body: { mailPicture } }).then(
-              (answer) => (user.value = answer.user),
-            ),
+            call('PATCH /api/auth/user', { body: { mailPicture } }),
+            (answer) => (user.value = answer.user),
           )
         }
       />
@@ -222,12 +219,10 @@ const ROLES = [
 function Members() {
   const accounts = useLoad(async (signal) => (await call('GET /api/auth/users', { signal })).users, [])
   const give = ({ id, name }: User, role: 'admin' | 'member') =>
-    attempt(
-      call('PATCH /api/auth/users/{id}', { path: { id }, body: { role } }).then(() => {
-        toast(`${name} is ${role === 'admin' ? 'an admin' : 'a member'} now`, { tone: 'up' })
-        accounts.reload()
-      }),
-    )
+    attempt(call('PATCH /api/auth/users/{id}', { path: { id }, body: { role } }), () => {
+      toast(`${name} is ${role === 'admin' ? 'an admin' : 'a member'} now`, { tone: 'up' })
+      accounts.reload()
+    })
   return (
     <section>
       <h2>Members</h2>
@@ -277,7 +272,7 @@ function Invitation() {
           <span class="muted">Shown once. It works {ago(link.expiresAt).replace('in', 'for')}.</span>
         </div>
       ) : (
-        <Button icon="plus" onClick={() => attempt(call('POST /api/auth/invitations').then(setLink))}>
+        <Button icon="plus" onClick={() => attempt(call('POST /api/auth/invitations'), setLink)}>
           Make a link
         </Button>
       )}

@@ -24,12 +24,10 @@ export function SignInWays() {
   const ways = useLoad((signal) => call('GET /api/auth/ways', { signal }), [])
   useEffect(() => {
     if (!isBack()) return
-    attempt(
-      comeBack().then((linked) => {
-        if (linked) toast('It is linked: you can sign in with it from now on', { tone: 'up' })
-        ways.reload()
-      }),
-    )
+    attempt(comeBack(), (linked) => {
+      if (linked) toast('It is linked: you can sign in with it from now on', { tone: 'up' })
+      ways.reload()
+    })
   }, [])
   return (
     <Show of={ways}>

@@ -60,9 +60,8 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
   const silence = silenceOf(alert)
   const turn = (state: 'active' | 'paused') =>
     attempt(
-      call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body: { state } }).then(
-        () => alertsChanged.value++,
-      ),
+      call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body: { state } }),
+      () => alertsChanged.value++,
     )
   const remove = () =>
     askFirst({
@@ -135,9 +134,8 @@ function barText({ barTime, firedAt, interval }: Firing): string {
 export function FiringRow({ firing }: { readonly firing: Firing }) {
   const acknowledge = () =>
     attempt(
-      call('POST /api/platform/alerts/firings/{id}/acknowledge', { path: { id: firing.id } }).then(
-        () => alertsChanged.value++,
-      ),
+      call('POST /api/platform/alerts/firings/{id}/acknowledge', { path: { id: firing.id } }),
+      () => alertsChanged.value++,
     )
   return (
     <li>

@@ -315,7 +315,7 @@ interface OrdersProps {
 
 function Orders({ orders, bridges }: OrdersProps) {
   const again = (id: string) =>
-    attempt(call('POST /api/platform/bridges/orders/{id}/resend', { path: { id } }).then(orders.reload))
+    attempt(call('POST /api/platform/bridges/orders/{id}/resend', { path: { id } }), orders.reload)
   return (
     <Show of={orders}>
       {({ items, onMore }) => (

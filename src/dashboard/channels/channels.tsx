@@ -105,7 +105,7 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
   const [testing, setTesting] = useState(false)
   const path = { id: channel.id }
   const turn = (status: Channel['status']) =>
-    attempt(call('PATCH /api/platform/channels/{id}', { path, body: { status } }).then(onChanged))
+    attempt(call('PATCH /api/platform/channels/{id}', { path, body: { status } }), onChanged)
   const test = async () => {
     setTesting(true)
     try {
@@ -217,12 +217,10 @@ const openLog = (channel: Channel): void => openDialog(<Log channel={channel} />
 
 function Log({ channel }: { readonly channel: Channel }) {
   const again = (id: string, reload: () => void) =>
-    attempt(
-      call('POST /api/platform/channels/notifications/{id}/resend', { path: { id } }).then(() => {
-        toast('On its way again', { tone: 'up' })
-        reload()
-      }),
-    )
+    attempt(call('POST /api/platform/channels/notifications/{id}/resend', { path: { id } }), () => {
+      toast('On its way again', { tone: 'up' })
+      reload()
+    })
   return (
     <LogDialog
       title={`Sent to ${channel.name}`}

@@ -183,9 +183,9 @@ export function Show<T>({
   )
 }
 
-/** Shows a toast if the work fails. */
-export function attempt(work: Promise<unknown>): void {
-  work.catch(toastError)
+/** Shows a toast if the work fails; `then`: what follows where it does not. */
+export function attempt<T>(work: Promise<T>, then?: (done: T) => void): void {
+  work.then(then).catch(toastError)
 }
 
 /** A secret, which the server shows only once, with a button to copy it. */

@@ -200,7 +200,7 @@ function openHit({ type, id, author }: Hit): void {
   if (type === 'idea') navigate(`/ideas/${id}`)
   else if (type === 'watchlist') navigate(`/markets/${id}`)
   // The caller's own script opens on the chart, another user's on a page where it can be read first.
-  else if (type === 'script' && author === user.value?.name) attempt(openScript(id).then(() => navigate('/')))
+  else if (type === 'script' && author === user.value?.name) attempt(openScript(id), () => navigate('/'))
   else if (type === 'script') navigate(`/research/${id}`)
   else attempt(openReport(id))
 }

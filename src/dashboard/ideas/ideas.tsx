@@ -204,14 +204,14 @@ function Actions({ idea, onChanged }: ActionsProps) {
     {
       text: snapshot ? 'Publish the backtest again' : 'Publish the backtest',
       icon: 'report',
-      run: () => attempt(publish(idea).then(onChanged)),
+      run: () => attempt(publish(idea), onChanged),
     },
   ]
   const ofSnapshot: readonly MenuItem[] = [
     {
       text: 'Take the backtest back',
       icon: 'close',
-      run: () => attempt(takeBack(idea).then(onChanged)),
+      run: () => attempt(takeBack(idea), onChanged),
     },
   ]
   const own: MenuItems = [

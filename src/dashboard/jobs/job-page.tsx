@@ -56,9 +56,7 @@ export function JobPage<Answer>({
       actions={
         data !== null && (
           <>
-            {waits && (
-              <Button onClick={() => attempt(stopRun({ kind, id }).then(loaded.reload))}>Stop</Button>
-            )}
+            {waits && <Button onClick={() => attempt(stopRun({ kind, id }), loaded.reload)}>Stop</Button>}
             {actions?.(data, waits)}
             <Button variant="danger" icon="trash" onClick={remove}>
               Delete

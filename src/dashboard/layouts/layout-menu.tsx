@@ -87,8 +87,7 @@ async function layoutItems(): Promise<readonly MenuItem[]> {
             text: `Delete ${open.name}`,
             icon: 'trash' as const,
             section: 'This chart',
-            run: () =>
-              attempt(remove(open.id).then(() => toast(`${open.name} is deleted; the chart stays.`))),
+            run: () => attempt(remove(open.id), () => toast(`${open.name} is deleted; the chart stays.`)),
           },
         ]),
   ]

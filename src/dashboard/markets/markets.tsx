@@ -140,12 +140,10 @@ function Providers() {
     providers?.some((one) => one.exchanges.includes(series.exchange.toUpperCase())) === false
   const isIncomplete = series.exchange === '' || series.symbol === '' || isUnknown
   const follow = () =>
-    attempt(
-      call('POST /api/platform/feeds', { body: series }).then(() => {
-        toast(`${series.symbol} is kept up to date`, { tone: 'up' })
-        feeds.reload()
-      }),
-    )
+    attempt(call('POST /api/platform/feeds', { body: series }), () => {
+      toast(`${series.symbol} is kept up to date`, { tone: 'up' })
+      feeds.reload()
+    })
   return (
     <section>
       <h2>Providers</h2>

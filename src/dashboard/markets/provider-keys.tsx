@@ -17,12 +17,10 @@ export function ProviderKeys() {
   const providers = useLoad((signal) => call('GET /api/platform/providers', { signal }), [])
   const give = (provider: Provider) => openDialog(<GiveKey provider={provider} />, providers.reload)
   const remove = ({ name }: Provider) =>
-    attempt(
-      call('DELETE /api/platform/providers/{name}/key', { path: { name } }).then(() => {
-        toast(`The key of ${name} is removed.`)
-        providers.reload()
-      }),
-    )
+    attempt(call('DELETE /api/platform/providers/{name}/key', { path: { name } }), () => {
+      toast(`The key of ${name} is removed.`)
+      providers.reload()
+    })
   const keyed = providers.data?.providers.filter(({ needsKey }) => needsKey) ?? []
   if (keyed.length === 0) return null
   return (

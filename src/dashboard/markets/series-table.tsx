@@ -167,7 +167,7 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
 function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged: () => void }) {
   const { exchange, symbol, interval, facts, feed, isProvided } = row
   const series = { exchange, symbol, interval }
-  const changed = (work: Promise<unknown>) => attempt(work.then(onChanged))
+  const changed = (work: Promise<unknown>) => attempt(work, onChanged)
   const stop: MenuItem = {
     text: 'Stop following',
     icon: 'pause',

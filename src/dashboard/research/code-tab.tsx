@@ -97,7 +97,7 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
             <Button
               size="small"
               icon="clock"
-              onClick={() => attempt(openScript(id).then(() => openDialog(<Versions id={id} />)))}
+              onClick={() => attempt(openScript(id), () => openDialog(<Versions id={id} />))}
             >
               Versions
             </Button>

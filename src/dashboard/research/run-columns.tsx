@@ -146,9 +146,8 @@ const pin = ({ onChanged }: Acts): Column<Run> => ({
         pressed={pinned}
         onClick={() =>
           attempt(
-            call('PATCH /api/platform/backtests/{id}', { path: { id }, body: { pinned: !pinned } }).then(
-              onChanged,
-            ),
+            call('PATCH /api/platform/backtests/{id}', { path: { id }, body: { pinned: !pinned } }),
+            onChanged,
           )
         }
       />
@@ -205,7 +204,7 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
   const page = pageOf(run)
   const isBacktest = run.kind === 'backtest'
   const isDone = run.state === 'done'
-  const done = (work: Promise<unknown>) => attempt(work.then(acts.onChanged))
+  const done = (work: Promise<unknown>) => attempt(work, acts.onChanged)
   return (
     <Menu
       label={`More for ${run.name}`}
@@ -235,7 +234,7 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
                 text: 'Share…',
                 icon: 'external',
                 disabled: !isDone,
-                run: () => attempt(openReport(run.id).then(share)),
+                run: () => attempt(openReport(run.id), share),
               },
             ] as const)
           : []),

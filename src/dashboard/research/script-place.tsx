@@ -153,7 +153,7 @@ function Actions({ subject, onChanged }: TabProps) {
                 {
                   text: stored.visibility === 'public' ? 'Make private' : 'Publish',
                   icon: 'user',
-                  run: () => attempt(publishOrNot(stored).then(onChanged)),
+                  run: () => attempt(publishOrNot(stored), onChanged),
                 },
                 { text: 'Delete', icon: 'trash', danger: true, run: () => remove(subject) },
               ] as const)
@@ -201,7 +201,7 @@ function PublishTab({ subject, onChanged }: TabProps) {
         <Button
           {...(!isPublic && { variant: 'primary' })}
           icon="user"
-          onClick={() => attempt(publishOrNot(stored).then(onChanged))}
+          onClick={() => attempt(publishOrNot(stored), onChanged)}
         >
           {isPublic ? 'Make private' : 'Publish'}
         </Button>

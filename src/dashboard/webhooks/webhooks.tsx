@@ -124,13 +124,11 @@ export function WebhookPage({ id = '' }: { readonly id?: string }) {
     [id],
   )
   const act: Act = (work, text) =>
-    attempt(
-      work.then(() => {
-        toast(text, { tone: 'up' })
-        setSent((n) => n + 1)
-        loaded.reload()
-      }),
-    )
+    attempt(work, () => {
+      toast(text, { tone: 'up' })
+      setSent((n) => n + 1)
+      loaded.reload()
+    })
   const webhook = loaded.data
   return (
     <Page
