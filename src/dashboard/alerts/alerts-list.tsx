@@ -25,7 +25,7 @@ import {
   usePages,
   type Paged,
   pageStyles as p,
-  Show,
+  Listed,
 } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
@@ -49,10 +49,7 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
     lookForSilence().catch(() => undefined)
   }, [alertsChanged.value])
   const alerts = useLoad(async (signal) => (await call('GET /api/platform/alerts', { signal })).alerts, keys)
-  const firings = usePages(async (query, signal) => {
-    const answer = await call('GET /api/platform/alerts/firings', { query, signal })
-    return { items: answer.firings, nextCursor: answer.nextCursor }
-  }, keys)
+  const firings = usePages('firings', (asked) => call('GET /api/platform/alerts/firings', asked), keys)
   return { alerts, firings }
 }
 
@@ -190,22 +187,19 @@ export function AlertDrawer() {
           New alert
         </Button>
       </div>
-      <Show of={alerts}>
-        {(list) =>
-          list.length === 0 ? (
-            <Empty title="Nothing is being watched">
-              Right-click a price on the chart, or press {keysShown('chart:alert') || 'the plus on the axis'}{' '}
-              with the crosshair on it, and you will be told when it is reached.
-            </Empty>
-          ) : (
-            <ul class={s['beside']} aria-label="Alerts">
-              {list.map((alert) => (
-                <AlertRow key={alert.id} alert={alert} />
-              ))}
-            </ul>
-          )
+      <Listed
+        of={alerts}
+        label="Alerts"
+        class={s['beside']}
+        empty={
+          <Empty title="Nothing is being watched">
+            Right-click a price on the chart, or press {keysShown('chart:alert') || 'the plus on the axis'}{' '}
+            with the crosshair on it, and you will be told when it is reached.
+          </Empty>
         }
-      </Show>
+      >
+        {(alert) => <AlertRow key={alert.id} alert={alert} />}
+      </Listed>
       {firings.data && firings.data.items.length > 0 && (
         <>
           <h2 class={s['heading']}>Fired</h2>

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { More, Page, pageStyles as p, Segments, Show, usePages } from '../frame/page.tsx'
+import { Listed, More, Page, pageStyles as p, Segments, Show, usePages } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
 import { Badge, Button, cx, Empty, Tabs, uiStyles as ui } from '../ui/ui.tsx'
@@ -155,45 +155,38 @@ function Fired() {
 
 /** Letters that told of alerts. Without a mail server they wait here. */
 function Mail() {
-  const letters = usePages(async (query, signal) => {
-    const answer = await call('GET /api/platform/alerts/outbox', { query, signal })
-    return { items: answer.letters, nextCursor: answer.nextCursor }
-  }, [])
+  const letters = usePages('letters', (asked) => call('GET /api/platform/alerts/outbox', asked), [])
   return (
-    <Show of={letters}>
-      {({ items, onMore }) =>
-        items.length === 0 ? (
-          <Empty title="No letters yet">
-            An alert that tells by e-mail has its letters here; where the server has no mail server, they wait
-            here.
-          </Empty>
-        ) : (
-          <>
-            <ul class={s['list']} aria-label="Mail">
-              {items.map((one) => (
-                <li key={one.id} class={s['row']}>
-                  <div class={s['main']}>
-                    <strong>{one.subject}</strong>
-                    <span class={s['note']}>
-                      to {one.to}
-                      {one.problem && ` · ${one.problem}`}
-                    </span>
-                  </div>
-                  <div class={s['side']}>
-                    <Badge tone={one.state === 'sent' ? 'up' : one.state === 'failed' ? 'down' : 'warn'}>
-                      {one.state}
-                    </Badge>
-                    <span class={s['note']}>
-                      <Ago at={one.createdAt} />
-                    </span>
-                  </div>
-                </li>
-              ))}
-            </ul>
-            <More onMore={onMore} />
-          </>
-        )
+    <Listed
+      of={letters}
+      label="Mail"
+      class={s['list']}
+      empty={
+        <Empty title="No letters yet">
+          An alert that tells by e-mail has its letters here; where the server has no mail server, they wait
+          here.
+        </Empty>
       }
-    </Show>
+    >
+      {(one) => (
+        <li key={one.id} class={s['row']}>
+          <div class={s['main']}>
+            <strong>{one.subject}</strong>
+            <span class={s['note']}>
+              to {one.to}
+              {one.problem && ` · ${one.problem}`}
+            </span>
+          </div>
+          <div class={s['side']}>
+            <Badge tone={one.state === 'sent' ? 'up' : one.state === 'failed' ? 'down' : 'warn'}>
+              {one.state}
+            </Badge>
+            <span class={s['note']}>
+              <Ago at={one.createdAt} />
+            </span>
+          </div>
+        </li>
+      )}
+    </Listed>
   )
 }

@@ -9,6 +9,8 @@ import {
   attempt,
   CodeBlock,
   pageStyles as p,
+  type Loaded,
+  type Paged,
   Panel,
   Show,
   useLoad,
@@ -50,10 +52,7 @@ function useBridges() {
     const sources: BridgeSource[] = [...forwardRuns.filter(({ state }) => state === 'running'), ...alerts]
     return { bridges, stopped, sources }
   }, [])
-  const orders = usePages(async (query, signal) => {
-    const answer = await call('GET /api/platform/bridges/orders', { query, signal })
-    return { items: answer.orders, nextCursor: answer.nextCursor }
-  }, [])
+  const orders = usePages('orders', (asked) => call('GET /api/platform/bridges/orders', asked), [])
   useReloadWhile(orders.data?.items.some(({ state }) => state === 'pending') ?? false, orders, LOOK_MS)
   const reload = () => {
     list.reload()
@@ -309,7 +308,7 @@ function HeldForm({ bridge }: HeldFormProps) {
 }
 
 interface OrdersProps {
-  readonly orders: ReturnType<typeof usePages<BridgeOrder>>
+  readonly orders: Loaded<Paged<BridgeOrder>>
   readonly bridges: readonly Bridge[]
 }
 

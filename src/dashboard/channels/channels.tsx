@@ -225,14 +225,10 @@ function Log({ channel }: { readonly channel: Channel }) {
     <LogDialog
       title={`Sent to ${channel.name}`}
       label="Notifications"
-      load={async (query, signal) => {
-        const { notifications, nextCursor } = await call('GET /api/platform/channels/{id}/notifications', {
-          path: { id: channel.id },
-          query,
-          signal,
-        })
-        return { items: notifications, nextCursor }
-      }}
+      name="notifications"
+      load={(asked) =>
+        call('GET /api/platform/channels/{id}/notifications', { path: { id: channel.id }, ...asked })
+      }
       empty={<Empty title="Nothing was sent yet">Send a test, or tick the channel in an alert.</Empty>}
       row={(one, reload) => (
         <>

@@ -103,14 +103,8 @@ function Messages({ inbox }: { readonly inbox: Inbox }) {
     <LogDialog
       title={`Come to ${inbox.name}`}
       label="Messages"
-      load={async (query, signal) => {
-        const { messages, nextCursor } = await call('GET /api/platform/inboxes/{id}/messages', {
-          path: { id: inbox.id },
-          query,
-          signal,
-        })
-        return { items: messages, nextCursor }
-      }}
+      name="messages"
+      load={(asked) => call('GET /api/platform/inboxes/{id}/messages', { path: { id: inbox.id }, ...asked })}
       empty={<Empty title="Nothing has come yet">Paste its address into an alert of TradingView.</Empty>}
       row={(one) => (
         <div class={rows['main']}>

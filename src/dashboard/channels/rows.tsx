@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
-import { askFirst, More, Show, usePages } from '../frame/page.tsx'
+import { askFirst, Listed, type LoadPage, type PageOf, usePages } from '../frame/page.tsx'
 import { Menu, type MenuItems } from '../ui/menu.tsx'
 import { Dialog } from '../ui/ui.tsx'
 
@@ -40,43 +40,25 @@ export function Row({ name, note, side, button, items, onDelete, onDeleteText }:
   )
 }
 
-interface LogProps<T> {
+interface LogProps<N extends string, A extends PageOf<N>> {
   readonly title: string
   readonly label: string
-  readonly load: Parameters<typeof usePages<T>>[0]
+  /** The list in the answer. */
+  readonly name: N
+  readonly load: LoadPage<A>
   readonly empty: ComponentChildren
-  readonly row: (item: T, reload: () => void) => ComponentChildren
+  readonly row: (item: A[N][number], reload: () => void) => ComponentChildren
 }
 
 /** A dialog that lists what came or was sent, page by page. */
-export function LogDialog<T extends { readonly id: string }>({
-  title,
-  label,
-  load,
-  empty,
-  row,
-}: LogProps<T>) {
-  const list = usePages(load, [])
+export function LogDialog<N extends string, A extends PageOf<N>>(props: LogProps<N, A>) {
+  const { title, label, name, load, empty, row } = props
+  const list = usePages(name, load, [])
   return (
     <Dialog title={title}>
-      <Show of={list}>
-        {({ items, onMore }) =>
-          items.length === 0 ? (
-            empty
-          ) : (
-            <>
-              <ul class={rows['list']} aria-label={label}>
-                {items.map((one) => (
-                  <li key={one.id} class={rows['row']}>
-                    {row(one, list.reload)}
-                  </li>
-                ))}
-              </ul>
-              <More onMore={onMore} />
-            </>
-          )
-        }
-      </Show>
+      <Listed of={list} label={label} class={rows['list']} empty={empty}>
+        {(one) => <li class={rows['row']}>{row(one, list.reload)}</li>}
+      </Listed>
     </Dialog>
   )
 }

@@ -124,25 +124,33 @@ export interface Paged<T> {
   readonly onMore: (() => void) | undefined
 }
 
+interface Asked {
+  readonly query: { readonly limit: number; readonly cursor?: string }
+  readonly signal: AbortSignal
+}
+export type PageOf<N extends string> = { readonly nextCursor: string | null } & {
+  readonly [name in N]: readonly unknown[]
+}
+export type LoadPage<A> = (asked: Asked) => Promise<A>
+
 /**
- * A list of the server, page by page. Loading again, when `keys` change or something asks for it, loads as many pages as are
+ * A list of the server, by its name in the answer, page by page. Loading again, when `keys` change or something asks for it, loads as many pages as are
  * shown, so that what was added or removed in front shifts nothing out of sight.
  */
-export function usePages<T>(
-  load: (
-    query: { readonly limit: number; readonly cursor?: string },
-    signal: AbortSignal,
-  ) => Promise<{ readonly items: readonly T[]; readonly nextCursor: string | null }>,
+export function usePages<N extends string, A extends PageOf<N>>(
+  name: N,
+  load: LoadPage<A>,
   keys: readonly unknown[],
-): Loaded<Paged<T>> {
+): Loaded<Paged<A[N][number]>> {
   const [pages, setPages] = useState(1)
-  return useLoad<Paged<T>>(
+  return useLoad<Paged<A[N][number]>>(
     async (signal) => {
-      const items: T[] = []
+      const items: A[N][number][] = []
       let next: string | null = null
       for (let page = 0; page < pages && (page === 0 || next !== null); page++) {
-        const loaded = await load({ limit: PAGE_ITEMS, ...(next !== null && { cursor: next }) }, signal)
-        items.push(...loaded.items)
+        const query = { limit: PAGE_ITEMS, ...(next !== null && { cursor: next }) }
+        const loaded: A = await load({ query, signal })
+        items.push(...loaded[name])
         next = loaded.nextCursor
       }
       return { items, onMore: next === null ? undefined : () => setPages(pages + 1) }
@@ -169,7 +177,7 @@ export function Show<T>({
   of,
   children,
 }: {
-  readonly of: Loaded<T>
+  readonly of: Omit<Loaded<T>, 'set'>
   readonly children: (data: T) => ComponentChildren
 }) {
   if (of.data !== null) return <>{children(of.data)}</>
@@ -180,6 +188,35 @@ export function Show<T>({
         <Skeleton key={width} width={`${width}%`} height={18} />
       ))}
     </div>
+  )
+}
+
+interface ListedProps<T> {
+  readonly of: Omit<Loaded<Paged<T> | readonly T[]>, 'set'>
+  readonly label: string
+  readonly class?: string | undefined
+  /** What stands there where there is nothing. */
+  readonly empty: ComponentChildren
+  readonly children: (item: T) => ComponentChildren
+}
+
+/** A list as it loads, with a button for more. */
+export function Listed<T>({ of, label, class: look, empty, children }: ListedProps<T>) {
+  return (
+    <Show of={of}>
+      {(data) => {
+        const { items, onMore } = 'items' in data ? data : { items: data, onMore: undefined }
+        if (items.length === 0) return empty
+        return (
+          <>
+            <ul class={look} aria-label={label}>
+              {items.map(children)}
+            </ul>
+            <More onMore={onMore} />
+          </>
+        )
+      }}
+    </Show>
   )
 }
 

@@ -26,7 +26,7 @@ import {
   Segments,
   Show,
   useLoad,
-  More,
+  Listed,
   usePages,
 } from '../frame/page.tsx'
 import { lazy } from '../frame/lazy.tsx'
@@ -53,10 +53,8 @@ export function Ideas({ id }: { readonly id?: string }) {
 function Feed() {
   const [feed, setFeed] = useState<'public' | 'mine'>('public')
   const list = usePages(
-    async (query, signal) => {
-      const answer = await call('GET /api/platform/ideas', { query: { ...query, feed }, signal })
-      return { items: answer.ideas, nextCursor: answer.nextCursor }
-    },
+    'ideas',
+    ({ query, signal }) => call('GET /api/platform/ideas', { query: { ...query, feed }, signal }),
     [feed],
   )
   return (
@@ -78,29 +76,25 @@ function Feed() {
       }
       narrow
     >
-      <Show of={list}>
-        {({ items, onMore }) =>
-          items.length === 0 ? (
-            <Empty
-              title={feed === 'public' ? 'Nobody has published one yet' : 'You have written none yet'}
-              action={<Button onClick={() => write(EXAMPLE)}>Begin with an example</Button>}
-            >
-              Write down what you see, with the chart or a backtest beside it. It may stay yours alone.
-            </Empty>
-          ) : (
-            <>
-              <ul class={s.feed}>
-                {items.map((idea) => (
-                  <li key={idea.id}>
-                    <IdeaCard idea={idea} />
-                  </li>
-                ))}
-              </ul>
-              <More onMore={onMore} />
-            </>
-          )
+      <Listed
+        of={list}
+        label="Ideas"
+        class={s.feed}
+        empty={
+          <Empty
+            title={feed === 'public' ? 'Nobody has published one yet' : 'You have written none yet'}
+            action={<Button onClick={() => write(EXAMPLE)}>Begin with an example</Button>}
+          >
+            Write down what you see, with the chart or a backtest beside it. It may stay yours alone.
+          </Empty>
         }
-      </Show>
+      >
+        {(idea) => (
+          <li key={idea.id}>
+            <IdeaCard idea={idea} />
+          </li>
+        )}
+      </Listed>
     </Page>
   )
 }

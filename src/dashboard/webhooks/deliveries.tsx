@@ -28,14 +28,11 @@ interface DeliveriesProps {
 
 export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) {
   const list = usePages(
-    async (query, signal) => {
-      const options = { query, signal }
-      const answer =
-        webhookId === null
-          ? await call('GET /api/platform/webhooks/deliveries', options)
-          : await call('GET /api/platform/webhooks/{id}/deliveries', { path: { id: webhookId }, ...options })
-      return { items: answer.deliveries, nextCursor: answer.nextCursor }
-    },
+    'deliveries',
+    (asked) =>
+      webhookId === null
+        ? call('GET /api/platform/webhooks/deliveries', asked)
+        : call('GET /api/platform/webhooks/{id}/deliveries', { path: { id: webhookId }, ...asked }),
     [webhookId, changed],
   )
   const [open, setOpen] = useState<string | null>(null)

@@ -17,6 +17,7 @@ import {
   attempt,
   Checks,
   CodeBlock,
+  Listed,
   Page,
   Panel,
   openSecret,
@@ -65,44 +66,41 @@ export function Webhooks() {
       about="A signed POST to your address when a backtest is ready or an alert fires. Failed ones are tried again for three days."
       actions={add}
     >
-      <Show of={list}>
-        {(webhooks) =>
-          webhooks.length === 0 ? (
-            <Empty title="No webhooks yet" action={add}>
-              Connect a bot, a chat or a notebook: it is told the moment a result is there.
-            </Empty>
-          ) : (
-            <ul class={rows['list']} aria-label="Webhooks">
-              {webhooks.map((one) => (
-                <li key={one.id} class={rows['row']}>
-                  <div class={rows['main']}>
-                    <a href={href(`/alerts/webhooks/${one.id}`)}>
-                      <strong>{one.name}</strong>
-                    </a>
-                    <span class={rows['note']}>{one.url}</span>
-                  </div>
-                  <div class={rows['side']}>
-                    <StateBadge webhook={one} />
-                    <span class={rows['note']}>
-                      {one.lastSuccessAt === null
-                        ? 'nothing delivered yet'
-                        : `delivered ${ago(one.lastSuccessAt)}`}
-                    </span>
-                  </div>
-                  <Button
-                    size="small"
-                    variant="quiet"
-                    onClick={() => navigate(`/alerts/webhooks/${one.id}`)}
-                    aria-label={`Deliveries of ${one.name}`}
-                  >
-                    Deliveries
-                  </Button>
-                </li>
-              ))}
-            </ul>
-          )
+      <Listed
+        of={list}
+        label="Webhooks"
+        class={rows['list']}
+        empty={
+          <Empty title="No webhooks yet" action={add}>
+            Connect a bot, a chat or a notebook: it is told the moment a result is there.
+          </Empty>
         }
-      </Show>
+      >
+        {(one) => (
+          <li key={one.id} class={rows['row']}>
+            <div class={rows['main']}>
+              <a href={href(`/alerts/webhooks/${one.id}`)}>
+                <strong>{one.name}</strong>
+              </a>
+              <span class={rows['note']}>{one.url}</span>
+            </div>
+            <div class={rows['side']}>
+              <StateBadge webhook={one} />
+              <span class={rows['note']}>
+                {one.lastSuccessAt === null ? 'nothing delivered yet' : `delivered ${ago(one.lastSuccessAt)}`}
+              </span>
+            </div>
+            <Button
+              size="small"
+              variant="quiet"
+              onClick={() => navigate(`/alerts/webhooks/${one.id}`)}
+              aria-label={`Deliveries of ${one.name}`}
+            >
+              Deliveries
+            </Button>
+          </li>
+        )}
+      </Listed>
       <Verify />
     </Panel>
   )
