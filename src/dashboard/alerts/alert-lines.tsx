@@ -9,7 +9,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onTick, type Cell } from '../chart/cell.ts'
 import { replayOnChart } from '../chart/chart-state.ts'
-import { MenuList, type MenuItem } from '../ui/menu.tsx'
+import { item, MenuList, type MenuItem } from '../ui/menu.tsx'
 import { extremesOf } from '../chart/extremes.ts'
 import type { Paint } from '../chart/paint.ts'
 import { NO_BARS } from '../chart/scene.ts'
@@ -147,15 +147,11 @@ const atHand = (dragged: Dragged | null) => (line: AlertLine) =>
 
 function itemsOf({ alert }: AlertLine): readonly MenuItem[] {
   return [
-    {
-      text: 'Change…',
-      icon: 'tune',
-      run: () => {
-        side.value = 'alerts'
-        alertAt.value = { alert }
-      },
-    },
-    { text: 'Delete the alert', icon: 'trash', run: () => deleteAlert(alert) },
+    item('Change…', 'tune', () => {
+      side.value = 'alerts'
+      alertAt.value = { alert }
+    }),
+    item('Delete the alert', 'trash', () => deleteAlert(alert)),
   ]
 }
 

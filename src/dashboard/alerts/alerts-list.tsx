@@ -6,7 +6,7 @@ import { call } from '../api-client.ts'
 import { marketText, time } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { item, Menu } from '../ui/menu.tsx'
 import { Badge, Button, Said, Empty } from '../ui/ui.tsx'
 import {
   conditionText,
@@ -98,21 +98,13 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
         label={`More for ${nameText(alert) || conditionText(alert)}`}
         size="small"
         items={[
-          {
-            text: 'Show on the chart',
-            icon: 'candles',
-            run: () => showOnChart(alert),
-          },
-          { text: 'Change', icon: 'tune', run: () => (alertAt.value = { alert }) },
+          item('Show on the chart', 'candles', () => showOnChart(alert)),
+          item('Change', 'tune', () => (alertAt.value = { alert })),
           isOn(alert)
-            ? { text: 'Pause', icon: 'pause', run: () => turn('paused') }
-            : {
-                text: alert.state === 'paused' ? 'Resume' : 'Arm again',
-                icon: 'play',
-                run: () => turn('active'),
-              },
+            ? item('Pause', 'pause', () => turn('paused'))
+            : item(alert.state === 'paused' ? 'Resume' : 'Arm again', 'play', () => turn('active')),
           '-',
-          { text: 'Delete', icon: 'trash', danger: true, run: remove },
+          item('Delete', 'trash', remove, { danger: true }),
         ]}
       />
     </li>

@@ -24,7 +24,7 @@ import { Ago } from '../ui/ago.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Menu, type MenuItems } from '../ui/menu.tsx'
+import { item, Menu, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
 import { BridgeForm, type BridgeSource } from './bridge-form.tsx'
 
@@ -246,17 +246,17 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
     })
   const setHeld = () => openDialog(<HeldForm bridge={bridge} />, onChanged)
   const turned: MenuItems = dryRun
-    ? [{ text: 'End the dry run', icon: 'play', run: goLive }]
-    : [{ text: 'Back to a dry run', icon: 'pause', run: () => attempt(change({ dryRun: true })) }]
+    ? [item('End the dry run', 'play', goLive)]
+    : [item('Back to a dry run', 'pause', () => attempt(change({ dryRun: true })))]
   const items: MenuItems = [
-    { text: 'Change', icon: 'tune', run: onEdit },
-    ...(isActive ? [{ text: 'Try it', icon: 'play', run: () => attempt(tryIt()) } as const, ...turned] : []),
-    { text: 'Set what the receiver has', icon: 'tune', run: setHeld },
+    item('Change', 'tune', onEdit),
+    ...(isActive ? [item('Try it', 'play', () => attempt(tryIt())), ...turned] : []),
+    item('Set what the receiver has', 'tune', setHeld),
     isActive
-      ? { text: 'Disable', icon: 'pause', run: () => attempt(change({ status: 'disabled' })) }
-      : { text: 'Enable', icon: 'play', run: () => attempt(change({ status: 'active' })) },
+      ? item('Disable', 'pause', () => attempt(change({ status: 'disabled' })))
+      : item('Enable', 'play', () => attempt(change({ status: 'active' }))),
     '-',
-    { text: 'Delete', icon: 'trash', danger: true, run: remove },
+    item('Delete', 'trash', remove, { danger: true }),
   ]
   return <Menu label={`More for ${name}`} items={items} />
 }

@@ -1,5 +1,6 @@
 // The tab of channels: phones and chats to which alerts are sent, each set up once and tried with a test.
 
+import { item } from '../ui/menu.tsx'
 import { useState } from 'preact/hooks'
 import type { Channel, ChannelKind, Notification } from '../../wire/channel.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
@@ -143,17 +144,13 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
         </Button>
       }
       items={[
-        { text: 'Change', icon: 'tune', run: onEdit },
-        { text: 'What was sent', icon: 'list', run: () => openLog(channel) },
+        item('Change', 'tune', onEdit),
+        item('What was sent', 'list', () => openLog(channel)),
         channel.status === 'active'
-          ? { text: 'Disable', icon: 'pause', run: () => turn('disabled') }
+          ? item('Disable', 'pause', () => turn('disabled'))
           : channel.disabledReason === 'secret_lost'
-            ? {
-                text: channel.kind === 'push' ? 'Set it up again here' : 'Enter its secrets',
-                icon: 'play',
-                run: onEdit,
-              }
-            : { text: 'Enable', icon: 'play', run: () => turn('active') },
+            ? item(channel.kind === 'push' ? 'Set it up again here' : 'Enter its secrets', 'play', onEdit)
+            : item('Enable', 'play', () => turn('active')),
       ]}
       onDelete={async () => {
         await call('DELETE /api/platform/channels/{id}', { path })

@@ -1,5 +1,6 @@
 // Inboxes: an address to paste into TradingView, what has come there, and where it is forwarded.
 
+import { item } from '../ui/menu.tsx'
 import type { Channel } from '../../wire/channel.ts'
 import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
@@ -80,7 +81,7 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
           Messages
         </Button>
       }
-      items={[{ text: 'Change', icon: 'tune', run: onEdit }]}
+      items={[item('Change', 'tune', onEdit)]}
       onDelete={async () => {
         await call('DELETE /api/platform/inboxes/{id}', { path: { id: inbox.id } })
         onChanged()

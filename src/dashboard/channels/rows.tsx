@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { askFirst, Listed, type LoadPage, type PageOf, usePages } from '../frame/page.tsx'
-import { Menu, type MenuItems } from '../ui/menu.tsx'
+import { item, Menu, type MenuItems } from '../ui/menu.tsx'
 import { Dialog } from '../ui/ui.tsx'
 
 interface RowProps {
@@ -33,7 +33,7 @@ export function Row({ name, note, side, button, items, onDelete, onDeleteText }:
         {button}
         <Menu
           label={`More for ${name}`}
-          items={[...items, '-', { text: 'Delete', icon: 'trash', danger: true, run: remove }]}
+          items={[...items, '-', item('Delete', 'trash', remove, { danger: true })]}
         />
       </div>
     </li>

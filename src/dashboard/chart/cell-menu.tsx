@@ -9,7 +9,7 @@ import { askAlert } from './ask-alert.ts'
 import { onTick, type Cell } from './cell.ts'
 import { mainOf } from './cell-scene.ts'
 import { goToDate } from './chart-state.ts'
-import { MenuList, type MenuItem } from '../ui/menu.tsx'
+import { item, MenuList, type MenuItem } from '../ui/menu.tsx'
 import { takePicture } from './on-screen.ts'
 
 /** Where a menu was asked for, on the page and among the bars. */
@@ -38,47 +38,23 @@ function contextItems(cell: Cell, at: number | null, bar: number | null): readon
     ...(at === null
       ? []
       : [
-          {
-            text: `Alert when ${cell.market.value.symbol} crosses ${shownPrice}`,
-            icon: 'bell' as const,
-            run: () => {
-              import('../alerts/on-charts.ts').then(
-                ({ addAlertAt }) => addAlertAt(cell.market.peek(), onTick(cell, at)),
-                toastError,
-              )
-            },
-          },
-          {
-            text: `Alert at ${shownPrice}…`,
+          item(`Alert when ${cell.market.value.symbol} crosses ${shownPrice}`, 'bell', () => {
+            import('../alerts/on-charts.ts').then(
+              ({ addAlertAt }) => addAlertAt(cell.market.peek(), onTick(cell, at)),
+              toastError,
+            )
+          }),
+          item(`Alert at ${shownPrice}…`, 'bell', () => askAlert(cell, at), {
             hint: keysShown('chart:alert'),
-            icon: 'bell' as const,
-            run: () => askAlert(cell, at),
-          },
-          {
-            text: `Copy ${shownPrice}`,
-            icon: 'copy' as const,
-            run: () => copyText(String(at), `Copied ${shownPrice}`),
-          },
+          }),
+          item(`Copy ${shownPrice}`, 'copy', () => copyText(String(at), `Copied ${shownPrice}`)),
         ]),
-    {
-      text: 'Reset the view',
+    item('Reset the view', 'expand', () => cell.view.peek()?.camera.toEnd(), {
       hint: keysShown('chart:reset'),
-      icon: 'expand',
-      run: () => cell.view.peek()?.camera.toEnd(),
-    },
-    {
-      text: 'Go to date…',
-      hint: keysShown('chart:date'),
-      icon: 'clock',
-      run: goToDate,
-    },
-    {
-      text: 'Save a picture',
-      hint: keysShown('chart:picture'),
-      icon: 'camera',
-      run: takePicture,
-    },
-    { text: 'Replay from here', icon: 'replay', run: () => replayFrom(cell, bar) },
+    }),
+    item('Go to date…', 'clock', goToDate, { hint: keysShown('chart:date') }),
+    item('Save a picture', 'camera', takePicture, { hint: keysShown('chart:picture') }),
+    item('Replay from here', 'replay', () => replayFrom(cell, bar)),
   ]
 }
 

@@ -1,6 +1,6 @@
 // The chart's controls in the top bar: symbol, interval, type, scale, zone, visibility, picture.
 
-import { keysShown, withKeys } from '../commands.ts'
+import { keysShown, turns, withKeys } from '../commands.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button } from '../ui/ui.tsx'
 import { count, intervalText } from '../format.ts'
@@ -27,7 +27,7 @@ import {
 import { CHART_TYPES, isPriceType, LINE_TYPES, type ChartType } from './draw-bars.ts'
 import { GridMenu } from '../layouts/grid-menu.tsx'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
-import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { item, Menu, type MenuItem } from '../ui/menu.tsx'
 import { chartView, takePicture } from './on-screen.ts'
 
 const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
@@ -156,11 +156,11 @@ const scaleText = (): string => ({ log: 'Log', percent: '%', linear: 'Auto' })[p
 const zoneText = (name: string): string => name.split('/').at(-1)!.replaceAll('_', ' ')
 
 function intervalItems(): readonly MenuItem[] {
-  return intervalsOf(symbol.value).map((interval) => ({
-    text: intervalWords(interval),
-    checked: interval === market.value.interval,
-    run: () => showMarket({ ...market.value, interval }),
-  }))
+  return intervalsOf(symbol.value).map((interval) =>
+    item(intervalWords(interval), '', () => showMarket({ ...market.value, interval }), {
+      checked: interval === market.value.interval,
+    }),
+  )
 }
 
 function intervalWords(interval: string): string {
@@ -171,19 +171,19 @@ function intervalWords(interval: string): string {
 
 function typeItems(): readonly MenuItem[] {
   const now = chartType.value
-  const settings: MenuItem = {
-    text: `Settings of ${TYPE_NAMES[now].toLowerCase()}…`,
-    icon: 'settings',
-    run: () => void import('./boxes-dialog.tsx').then((dialog) => dialog.openBoxesDialog()),
-  }
+  const settings: MenuItem = item(
+    `Settings of ${TYPE_NAMES[now].toLowerCase()}…`,
+    'settings',
+    () => void import('./boxes-dialog.tsx').then((dialog) => dialog.openBoxesDialog()),
+  )
   return [
     ...(isPriceType(now) ? [settings] : []),
-    ...CHART_TYPES.map((type) => ({
-      text: TYPE_NAMES[type],
-      section: isPriceType(type) ? 'By price, whatever the time' : 'By time',
-      checked: now === type,
-      run: () => (chartType.value = type),
-    })),
+    ...CHART_TYPES.map((type) =>
+      item(TYPE_NAMES[type], '', () => (chartType.value = type), {
+        section: isPriceType(type) ? 'By price, whatever the time' : 'By time',
+        checked: now === type,
+      }),
+    ),
   ]
 }
 
@@ -204,12 +204,14 @@ function scaleItems(): readonly MenuItem[] {
       checked: priceScale.value === id,
       run: () => (priceScale.value = id),
     })),
-    ...zones.map((name) => ({
-      text: name === '' ? `Exchange (${symbol.value?.timezone ?? 'UTC'})` : name.replaceAll('_', ' '),
-      section: 'Time zone',
-      checked: timezone.value === name,
-      run: () => (timezone.value = name),
-    })),
+    ...zones.map((name) =>
+      item(
+        name === '' ? `Exchange (${symbol.value?.timezone ?? 'UTC'})` : name.replaceAll('_', ' '),
+        '',
+        () => (timezone.value = name),
+        { section: 'Time zone', checked: timezone.value === name },
+      ),
+    ),
   ]
 }
 
@@ -221,41 +223,26 @@ function shownItems(): readonly MenuItem[] {
   ] as const
   const icon: IconName = 'expand'
   return [
-    ...switches.map(([text, value]) => ({
-      text,
-      section: 'Show',
-      on: value.value,
-      run: () => (value.value = !value.value),
-    })),
-    {
-      text: 'All bars',
+    ...switches.map(([text, value]) => item(text, '', turns(value), { section: 'Show', on: value.value })),
+    item('All bars', icon, () => chartView()?.camera.fit(), {
       hint: keysShown('chart:fit'),
-      icon,
       section: 'View',
-      run: () => chartView()?.camera.fit(),
-    },
-    {
-      text: 'Reset',
+    }),
+    item('Reset', icon, () => chartView()?.camera.toEnd(), {
       hint: keysShown('chart:reset'),
-      icon,
       section: 'View',
-      run: () => chartView()?.camera.toEnd(),
-    },
-    {
-      text: 'Go to date…',
-      hint: keysShown('chart:date'),
-      icon: 'clock',
-      section: 'View',
-      run: goToDate,
-    },
-    ...RUN_BARS.map((bars) => ({
-      text: bars === RUN_BARS.at(-1) ? 'All there are' : `Newest ${count(bars)}`,
-      section: 'Bars a script runs on',
-      checked: runBars.value === bars,
-      run: () => {
-        runBars.value = bars
-        void runScript()
-      },
-    })),
+    }),
+    item('Go to date…', 'clock', goToDate, { hint: keysShown('chart:date'), section: 'View' }),
+    ...RUN_BARS.map((bars) =>
+      item(
+        bars === RUN_BARS.at(-1) ? 'All there are' : `Newest ${count(bars)}`,
+        '',
+        () => {
+          runBars.value = bars
+          void runScript()
+        },
+        { section: 'Bars a script runs on', checked: runBars.value === bars },
+      ),
+    ),
   ]
 }

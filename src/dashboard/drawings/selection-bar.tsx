@@ -1,7 +1,7 @@
 // The bar for the selected drawings: colour, width, line, text, and actions.
 
 import { useState } from 'preact/hooks'
-import type { MenuItem } from '../ui/menu.tsx'
+import { item, type MenuItem } from '../ui/menu.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { intervalText } from '../format.ts'
 import { theme } from '../settings.ts'
@@ -208,14 +208,10 @@ const choices = <T,>(
   now: T | undefined,
   restyled: (value: T) => DrawingStyle,
 ): readonly MenuItem[] =>
-  options.map(([value, text]) => ({ text, checked: value === now, run: () => restyle(restyled(value)) }))
+  options.map(([value, text]) => item(text, '', () => restyle(restyled(value)), { checked: value === now }))
 
 const colorItems = (now: string | undefined): readonly MenuItem[] => [
-  {
-    text: 'Ink, as the theme has it',
-    checked: now === undefined,
-    run: () => restyle({}, { inInk: true }),
-  },
+  item('Ink, as the theme has it', '', () => restyle({}, { inInk: true }), { checked: now === undefined }),
   ...choices<string>(COLORS, now, (color) => ({ color })),
 ]
 
@@ -230,53 +226,33 @@ export function selectionItems(): readonly MenuItem[] {
   const grouped = chosen.some(({ group }) => group)
   const here = first.intervals?.length === 1 && first.intervals[0] === interval
   return [
-    ...watched.map((one) => ({
-      text: one.text,
-      icon: 'bell' as const,
-      run: () => askDrawingAlert(first, one),
-    })),
-    { text: 'Styles…', icon: 'tune', run: () => openDialog(<StyleTemplates />) },
-    { text: 'Clone', icon: 'copy', run: () => clone(chosen) },
+    ...watched.map((one) => item(one.text, 'bell', () => askDrawingAlert(first, one))),
+    item('Styles…', 'tune', () => openDialog(<StyleTemplates />)),
+    item('Clone', 'copy', () => clone(chosen)),
     ...(chosen.some(({ tool }) => HAS_FILL.has(tool))
-      ? [
-          {
-            text: style.fill ? 'Without fill' : 'Filled',
-            run: () => restyle({ fill: !style.fill }),
-          },
-        ]
+      ? [item(style.fill ? 'Without fill' : 'Filled', '', () => restyle({ fill: !style.fill }))]
       : []),
-    {
-      text: here ? 'Show on every interval' : `Show on ${intervalText(interval)} only`,
-      run: () => every((one) => ({ ...one, intervals: here ? null : [interval] })),
-    },
-    {
-      text: first.locked ? 'Unlock' : 'Lock',
-      run: () => every((one) => ({ ...one, locked: !first.locked })),
-    },
-    {
-      text: 'Hide',
-      icon: 'eye',
-      run: () => {
-        every((one) => ({ ...one, hidden: true }))
-        selected.value = []
-        toast('Hidden. The list of drawings shows it again.')
-      },
-    },
-    { text: 'To the front', run: () => reorder('front') },
-    { text: 'To the back', run: () => reorder('back') },
+    item(here ? 'Show on every interval' : `Show on ${intervalText(interval)} only`, '', () =>
+      every((one) => ({ ...one, intervals: here ? null : [interval] })),
+    ),
+    item(first.locked ? 'Unlock' : 'Lock', '', () => every((one) => ({ ...one, locked: !first.locked }))),
+    item('Hide', 'eye', () => {
+      every((one) => ({ ...one, hidden: true }))
+      selected.value = []
+      toast('Hidden. The list of drawings shows it again.')
+    }),
+    item('To the front', '', () => reorder('front')),
+    item('To the back', '', () => reorder('back')),
     ...(chosen.length > 1 || grouped
       ? [
-          {
-            text: grouped ? 'Ungroup' : 'Group',
-            run: () => {
-              const group = grouped ? null : newDrawingId()
-              every((one) => ({ ...one, group }))
-            },
-          },
+          item(grouped ? 'Ungroup' : 'Group', '', () => {
+            const group = grouped ? null : newDrawingId()
+            every((one) => ({ ...one, group }))
+          }),
         ]
       : []),
-    { text: 'Points and list…', icon: 'list', run: openObjectList },
-    { text: 'Remove', hint: 'Del', icon: 'trash', run: removeSelected },
+    item('Points and list…', 'list', openObjectList),
+    item('Remove', 'trash', removeSelected, { hint: 'Del' }),
   ]
 }
 

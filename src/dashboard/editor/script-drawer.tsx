@@ -10,7 +10,7 @@ import { askToDelete, goTo, subjectItems } from '../research/subject-menu.ts'
 import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Menu, type MenuItems } from '../ui/menu.tsx'
+import { item, Menu, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button, Said } from '../ui/ui.tsx'
 import { bottom, diagnostics, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
@@ -228,43 +228,36 @@ function menuItems(editor: EditorRef): MenuItems {
   return [
     ...subjectItems(editedSubject(), 'editor'),
     '-',
-    { text: 'New script', icon: 'plus', run: newScript },
-    { text: 'Examples', icon: 'star', run: () => openScripts('examples') },
-    { text: 'Format', icon: 'code', hint: keysShown('script:format'), run: () => attempt(formatScript()) },
-    {
-      text: 'Find and replace',
-      icon: 'search',
-      hint: ownKeysShown('editor:find'),
-      run: () => editor.current?.find(),
-    },
-    {
-      text: 'Comment lines',
-      icon: 'list',
+    item('New script', 'plus', newScript),
+    item('Examples', 'star', () => openScripts('examples')),
+    item('Format', 'code', () => attempt(formatScript()), { hint: keysShown('script:format') }),
+    item('Find and replace', 'search', () => editor.current?.find(), { hint: ownKeysShown('editor:find') }),
+    item('Comment lines', 'list', () => editor.current?.toggleComment(), {
       hint: ownKeysShown('editor:comment'),
-      run: () => editor.current?.toggleComment(),
-    },
+    }),
     '-',
-    { text: 'Versions', icon: 'clock', disabled: id === null, run: openVersions },
-    {
-      text: isPublic ? 'Make private' : 'Publish',
-      note: isPublic ? 'Everybody can find it and read its source.' : 'Only you can see it.',
-      icon: 'eye',
-      disabled: id === null,
-      run: () => {
+    item('Versions', 'clock', openVersions, { disabled: id === null }),
+    item(
+      isPublic ? 'Make private' : 'Publish',
+      'eye',
+      () => {
         if (id !== null) attempt(publishOrNot({ id, visibility: visibility.value }))
       },
-    },
-    { text: 'Make a copy', icon: 'copy', run: () => openCopy(`${name} copy`, source, script.value) },
+      {
+        note: isPublic ? 'Everybody can find it and read its source.' : 'Only you can see it.',
+        disabled: id === null,
+      },
+    ),
+    item('Make a copy', 'copy', () => openCopy(`${name} copy`, source, script.value)),
     '-',
-    {
-      text: 'Delete',
-      icon: 'trash',
-      danger: true,
-      disabled: id === null,
-      run: () => {
+    item(
+      'Delete',
+      'trash',
+      () => {
         if (id !== null) askToDelete(name, () => deleteScript(id))
       },
-    },
+      { danger: true, disabled: id === null },
+    ),
   ]
 }
 

@@ -120,7 +120,7 @@ function commandItems(query: string): Item[] {
 function scriptItems(query: string): Item[] {
   const subject = editedSubject()
   return ranked(subjectItems(subject, 'editor'), query, (one) => one.text, 4).map(
-    ({ item: { text, icon, run }, match: { at } }) => ({
+    ({ item: { text, icon = 'code', run }, match: { at } }) => ({
       key: `script:${text}`,
       group: 'Script in the editor',
       icon,

@@ -8,7 +8,7 @@ import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Menu, type MenuItem, type MenuItems } from '../ui/menu.tsx'
+import { item, Menu, type MenuItem, type MenuItems } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -195,25 +195,19 @@ interface ActionsProps {
 function Actions({ idea, onChanged }: ActionsProps) {
   const { symbol, exchange, interval, backtestId, mine, snapshot, visibility } = idea
   const ofBacktest: readonly MenuItem[] = [
-    {
-      text: snapshot ? 'Publish the backtest again' : 'Publish the backtest',
-      icon: 'report',
-      run: () => attempt(publish(idea), onChanged),
-    },
+    item(snapshot ? 'Publish the backtest again' : 'Publish the backtest', 'report', () =>
+      attempt(publish(idea), onChanged),
+    ),
   ]
   const ofSnapshot: readonly MenuItem[] = [
-    {
-      text: 'Take the backtest back',
-      icon: 'close',
-      run: () => attempt(takeBack(idea), onChanged),
-    },
+    item('Take the backtest back', 'close', () => attempt(takeBack(idea), onChanged)),
   ]
   const own: MenuItems = [
-    { text: 'Edit', icon: 'code', run: () => edit(idea, onChanged) },
+    item('Edit', 'code', () => edit(idea, onChanged)),
     ...(backtestId ? ofBacktest : []),
     ...(snapshot ? ofSnapshot : []),
     '-',
-    { text: 'Delete', icon: 'trash', danger: true, run: () => remove(idea) },
+    item('Delete', 'trash', () => remove(idea), { danger: true }),
   ]
   return (
     <>
@@ -230,12 +224,9 @@ function Actions({ idea, onChanged }: ActionsProps) {
       <Menu
         label="More for this idea"
         items={[
-          {
-            text: 'Copy the link',
-            icon: 'copy',
+          item('Copy the link', 'copy', () => copyText(location.href, 'Link copied'), {
             disabled: visibility === 'private',
-            run: () => copyText(location.href, 'Link copied'),
-          },
+          }),
           ...(mine ? own : []),
         ]}
       />

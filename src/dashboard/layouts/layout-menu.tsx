@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
 import { call } from '../api-client.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { item, Menu, type MenuItem } from '../ui/menu.tsx'
 import { focusChart } from '../chart/on-screen.ts'
 import { ago } from '../format.ts'
 import { attempt } from '../frame/page.tsx'
@@ -55,40 +55,25 @@ async function layoutItems(): Promise<readonly MenuItem[]> {
   const { layouts } = await call('GET /api/platform/layouts')
   const open = openLayout.peek()
   return [
-    ...layouts.map((layout) => ({
-      text: layout.name,
-      hint: `${heldText(layout.chart)} · ${ago(layout.updatedAt)}`,
-      section: 'Open',
-      checked: layout.id === open.id,
-      run: () => show(layout),
-    })),
-    {
-      text: 'Save as a new layout…',
-      icon: 'plus' as const,
-      section: 'This chart',
-      run: () => ask('new'),
-    },
+    ...layouts.map((layout) =>
+      item(layout.name, '', () => show(layout), {
+        hint: `${heldText(layout.chart)} · ${ago(layout.updatedAt)}`,
+        section: 'Open',
+        checked: layout.id === open.id,
+      }),
+    ),
+    item('Save as a new layout…', 'plus', () => ask('new'), { section: 'This chart' }),
     ...(open.id === ''
       ? []
       : [
-          {
-            text: 'Rename…',
-            icon: 'note' as const,
-            section: 'This chart',
-            run: () => ask('rename'),
-          },
-          {
-            text: 'Save to it no longer',
-            icon: 'close' as const,
-            section: 'This chart',
-            run: closeLayout,
-          },
-          {
-            text: `Delete ${open.name}`,
-            icon: 'trash' as const,
-            section: 'This chart',
-            run: () => attempt(remove(open.id), () => toast(`${open.name} is deleted; the chart stays.`)),
-          },
+          item('Rename…', 'note', () => ask('rename'), { section: 'This chart' }),
+          item('Save to it no longer', 'close', closeLayout, { section: 'This chart' }),
+          item(
+            `Delete ${open.name}`,
+            'trash',
+            () => attempt(remove(open.id), () => toast(`${open.name} is deleted; the chart stays.`)),
+            { section: 'This chart' },
+          ),
         ]),
   ]
 }

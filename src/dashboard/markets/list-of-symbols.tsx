@@ -6,7 +6,7 @@ import { askFirst } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { item, Menu } from '../ui/menu.tsx'
 import { Empty, Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { AddSymbol } from '../watchlists/add-symbol.tsx'
@@ -33,10 +33,10 @@ export function ListOfSymbols({ list, isNew }: ListProps) {
         <Menu
           label="More for this list"
           items={[
-            { text: 'Rename', icon: 'code', run: () => rename(list) },
-            { text: 'Export as CSV', icon: 'download', run: () => download(list.id) },
+            item('Rename', 'code', () => rename(list)),
+            item('Export as CSV', 'download', () => download(list.id)),
             '-',
-            { text: 'Delete', icon: 'trash', danger: true, run: () => remove(list) },
+            item('Delete', 'trash', () => remove(list), { danger: true }),
           ]}
         />
       </div>

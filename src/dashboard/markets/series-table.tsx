@@ -14,7 +14,7 @@ import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { item, Menu, type MenuItem } from '../ui/menu.tsx'
 import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { seriesFields, bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { forgetSymbols } from '../watchlists/quotes.ts'
@@ -168,29 +168,21 @@ function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged:
   const { exchange, symbol, interval, facts, feed, isProvided } = row
   const series = { exchange, symbol, interval }
   const changed = (work: Promise<unknown>) => attempt(work, onChanged)
-  const stop: MenuItem = {
-    text: 'Stop following',
-    icon: 'pause',
-    run: () => changed(call('DELETE /api/platform/feeds', { query: series })),
-  }
-  const follow: MenuItem = {
-    text: 'Follow: new bars come by themselves',
-    icon: 'play',
-    run: () => changed(call('POST /api/platform/feeds', { body: series })),
-  }
+  const stop: MenuItem = item('Stop following', 'pause', () =>
+    changed(call('DELETE /api/platform/feeds', { query: series })),
+  )
+  const follow: MenuItem = item('Follow: new bars come by themselves', 'play', () =>
+    changed(call('POST /api/platform/feeds', { body: series })),
+  )
   const ofBars: readonly MenuItem[] = facts
     ? [
-        ...(['csv', 'parquet'] as const).map((format) => ({
-          text: `Download as ${format === 'csv' ? 'CSV' : 'Parquet'}`,
-          icon: 'download' as const,
-          run: () => location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
-        })),
-        {
-          text: 'Facts of the symbol',
-          icon: 'tune',
-          run: () => openDialog(<SymbolEditor facts={facts} />, onChanged),
-        },
-        { text: 'Delete the bars', icon: 'trash', danger: true, run: () => removeBars(row, onChanged) },
+        ...(['csv', 'parquet'] as const).map((format) =>
+          item(`Download as ${format === 'csv' ? 'CSV' : 'Parquet'}`, 'download', () =>
+            location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
+          ),
+        ),
+        item('Facts of the symbol', 'tune', () => openDialog(<SymbolEditor facts={facts} />, onChanged)),
+        item('Delete the bars', 'trash', () => removeBars(row, onChanged), { danger: true }),
       ]
     : []
   return (
@@ -198,7 +190,7 @@ function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged:
       label={`More for ${symbol} ${interval}`}
       size="small"
       items={[
-        { text: 'Show on the chart', icon: 'candles', run: () => showOnChart(series) },
+        item('Show on the chart', 'candles', () => showOnChart(series)),
         ...(feed?.followed ? [stop] : isProvided ? [follow] : []),
         ...ofBars,
       ]}

@@ -7,7 +7,7 @@ import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
 import type { Column } from '../ui/data-table.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { item, Menu } from '../ui/menu.tsx'
 import { Spark } from '../ui/spark.tsx'
 import { Badge, Button, Progress } from '../ui/ui.tsx'
 import s from './research.module.css'
@@ -210,45 +210,31 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
       label={`More for ${run.name}`}
       size="small"
       items={[
-        {
-          text: 'Open',
-          icon: 'report',
+        item('Open', 'report', () => (page === null ? attempt(openReport(run.id)) : navigate(page)), {
           disabled: isBacktest && !isDone,
-          run: () => (page === null ? attempt(openReport(run.id)) : navigate(page)),
-        },
+        }),
         ...(isBacktest
-          ? ([
-              {
-                text: 'Follow from now on',
-                icon: 'play',
+          ? [
+              item('Follow from now on', 'play', () => attempt(followBacktest(run.id)), {
                 disabled: !isDone,
-                run: () => attempt(followBacktest(run.id)),
-              },
-              {
-                text: 'Put in a portfolio',
-                icon: 'layers',
+              }),
+              item(
+                'Put in a portfolio',
+                'layers',
+                () => navigate(`/research/portfolios/new?runs=${run.id}`),
+                { disabled: !isDone },
+              ),
+              item('Share…', 'external', () => attempt(openReport(run.id).then(share)), {
                 disabled: !isDone,
-                run: () => navigate(`/research/portfolios/new?runs=${run.id}`),
-              },
-              {
-                text: 'Share…',
-                icon: 'external',
-                disabled: !isDone,
-                run: () => attempt(openReport(run.id), share),
-              },
-            ] as const)
+              }),
+            ]
           : []),
-        { text: 'Run again', icon: 'replay', disabled: !isRepeatable(run), run: () => done(runAgain(run)) },
-        ...(isGoing(run) && !isBacktest
-          ? ([{ text: 'Stop', icon: 'pause', run: () => done(stopRun(run)) }] as const)
-          : []),
+        item('Run again', 'replay', () => done(runAgain(run)), { disabled: !isRepeatable(run) }),
+        ...(isGoing(run) && !isBacktest ? ([item('Stop', 'pause', () => done(stopRun(run)))] as const) : []),
         '-',
-        {
-          text: isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete',
-          icon: 'trash',
+        item(isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete', 'trash', () => acts.onDelete(run), {
           danger: true,
-          run: () => acts.onDelete(run),
-        },
+        }),
       ]}
     />
   )

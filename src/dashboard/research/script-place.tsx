@@ -11,7 +11,7 @@ import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { favourites, star } from '../studies/catalogue.ts'
 import { copyText } from '../ui/copy-text.ts'
-import { Menu } from '../ui/menu.tsx'
+import { item, Menu } from '../ui/menu.tsx'
 import { Badge, Button, Empty, Tabs, toast } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { CodeTab } from './code-tab.tsx'
@@ -147,16 +147,14 @@ function Actions({ subject, onChanged }: TabProps) {
         items={[
           ...subjectItems(subject, 'place'),
           '-',
-          { text: 'Download', icon: 'download', run: () => save(subject) },
+          item('Download', 'download', () => save(subject)),
           ...(stored?.mine
-            ? ([
-                {
-                  text: stored.visibility === 'public' ? 'Make private' : 'Publish',
-                  icon: 'user',
-                  run: () => attempt(publishOrNot(stored), onChanged),
-                },
-                { text: 'Delete', icon: 'trash', danger: true, run: () => remove(subject) },
-              ] as const)
+            ? [
+                item(stored.visibility === 'public' ? 'Make private' : 'Publish', 'user', () =>
+                  attempt(publishOrNot(stored), onChanged),
+                ),
+                item('Delete', 'trash', () => remove(subject), { danger: true }),
+              ]
             : []),
         ]}
       />

@@ -9,15 +9,9 @@ import { href, navigate } from '../router.ts'
 import { runBars, runScript } from '../run-script.ts'
 import { addStudy } from '../studies/studies.ts'
 import { copyText } from '../ui/copy-text.ts'
-import type { IconName } from '../ui/icon.tsx'
+import { item, type MenuItem } from '../ui/menu.tsx'
 import { alertAt, bottom, market, type Subject } from '../workspace.ts'
 import { carried, EDITOR, settingsOf } from './subject.ts'
-
-interface SubjectItem {
-  readonly text: string
-  readonly icon: IconName
-  readonly run: () => void
-}
 
 export const askToDelete = (name: string, run: () => Promise<void>): void =>
   askFirst({
@@ -34,38 +28,33 @@ export function goTo(subject: Subject, tab: string): void {
 }
 
 /** `where` it stands: what it is on already is not offered. */
-export function subjectItems(subject: Subject, where: 'place' | 'chart' | 'editor'): readonly SubjectItem[] {
+export function subjectItems(subject: Subject, where: 'place' | 'chart' | 'editor'): readonly MenuItem[] {
   const { id, kind, stored } = subject
   const go = (tab: string) => goTo(subject, tab)
   const isStrategy = kind === 'strategy'
   if (kind === 'library' || kind === 'draft')
-    return where === 'place' ? [] : [{ text: 'Open in Research', icon: 'code', run: () => go('') }]
+    return where === 'place' ? [] : [item('Open in Research', 'code', () => go(''))]
   return [
     where === 'place'
-      ? {
-          text: isStrategy ? 'Run on the chart' : 'Put on the chart',
-          icon: 'candles',
-          run: () => attempt(putOnChart(subject)),
-        }
-      : { text: 'Open in Research', icon: 'code', run: () => go('') },
-    { text: 'Add alert…', icon: 'bell', run: () => (alertAt.value = { subject, market: market.peek() }) },
-    ...(isStrategy ? ([{ text: 'Optimise…', icon: 'tune', run: () => go('optimise') }] as const) : []),
-    { text: 'Scan a list…', icon: 'search', run: () => go('scan') },
+      ? item(isStrategy ? 'Run on the chart' : 'Put on the chart', 'candles', () =>
+          attempt(putOnChart(subject)),
+        )
+      : item('Open in Research', 'code', () => go('')),
+    item('Add alert…', 'bell', () => (alertAt.value = { subject, market: market.peek() })),
+    ...(isStrategy ? [item('Optimise…', 'tune', () => go('optimise'))] : []),
+    item('Scan a list…', 'search', () => go('scan')),
     ...(isStrategy
-      ? ([
-          { text: 'Follow from now…', icon: 'play', run: () => go('forward') },
-          { text: 'Put in a portfolio…', icon: 'layers', run: () => attempt(putInPortfolio(subject)) },
-        ] as const)
+      ? [
+          item('Follow from now…', 'play', () => go('forward')),
+          item('Put in a portfolio…', 'layers', () => attempt(putInPortfolio(subject))),
+        ]
       : []),
-    { text: 'Does it repaint?', icon: 'eye', run: () => attempt(testForRepaint(subject)) },
-    {
-      text: 'Share…',
-      icon: 'external',
-      run: () =>
-        stored?.visibility === 'public'
-          ? copyText(new URL(href(`/research/${id}`), location.href).href, 'Link copied')
-          : go('publish'),
-    },
+    item('Does it repaint?', 'eye', () => attempt(testForRepaint(subject))),
+    item('Share…', 'external', () =>
+      stored?.visibility === 'public'
+        ? copyText(new URL(href(`/research/${id}`), location.href).href, 'Link copied')
+        : go('publish'),
+    ),
   ]
 }
 

@@ -25,6 +25,14 @@ export interface MenuItem {
   readonly disabled?: boolean
   readonly run: () => void
 }
+/** `icon`: '' = none. */
+export const item = (
+  text: string,
+  icon: IconName | '',
+  run: () => void,
+  more: Partial<MenuItem> = {},
+): MenuItem => ({ text, run, ...(icon && { icon }), ...more })
+
 /** `-` = a line between two groups. */
 export type MenuItems = readonly (MenuItem | '-')[]
 

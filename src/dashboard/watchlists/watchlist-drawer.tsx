@@ -2,7 +2,7 @@
 
 import { useEffect } from 'preact/hooks'
 import { navigate } from '../router.ts'
-import { Menu } from '../ui/menu.tsx'
+import { item, Menu } from '../ui/menu.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { Button, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { AddSymbol } from './add-symbol.tsx'
@@ -46,9 +46,9 @@ export function WatchlistDrawer() {
               label="Watchlists"
               size="small"
               items={[
-                { text: 'New list', icon: 'plus', run: () => attempt(importList('New list', [])) },
-                { text: 'Import a file', icon: 'upload', run: importFile },
-                { text: 'All watchlists', icon: 'list', run: () => navigate('/markets') },
+                item('New list', 'plus', () => attempt(importList('New list', []))),
+                item('Import a file', 'upload', importFile),
+                item('All watchlists', 'list', () => navigate('/markets')),
               ]}
             />
           </div>

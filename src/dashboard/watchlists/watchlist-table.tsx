@@ -9,7 +9,7 @@ import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { Icon } from '../ui/icon.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { item as menuItem, Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Spark } from '../ui/spark.tsx'
 import { Field } from '../ui/ui.tsx'
@@ -240,28 +240,19 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
           label={`More for ${symbol}`}
           size="small"
           items={[
-            {
-              text: note === null ? 'Add a note' : 'Edit the note',
-              icon: 'note',
+            menuItem(note === null ? 'Add a note' : 'Edit the note', 'note', onNote, {
               hint: ownKeysShown('watchlist:note'),
-              run: onNote,
-            },
-            {
-              text: 'Move up',
-              icon: 'up',
+            }),
+            menuItem('Move up', 'up', () => onMove(-1), {
               hint: ownKeysShown('watchlist:up'),
               disabled: first,
-              run: () => onMove(-1),
-            },
-            {
-              text: 'Move down',
-              icon: 'down',
+            }),
+            menuItem('Move down', 'down', () => onMove(1), {
               hint: ownKeysShown('watchlist:down'),
               disabled: last,
-              run: () => onMove(1),
-            },
+            }),
             '-',
-            { text: 'Remove', icon: 'trash', danger: true, run: onRemove },
+            menuItem('Remove', 'trash', onRemove, { danger: true }),
           ]}
         />
       </span>

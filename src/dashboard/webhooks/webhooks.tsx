@@ -5,7 +5,7 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { item, Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -212,15 +212,11 @@ function Actions({ webhook, act, onChanged, onSecret }: ActionsProps) {
       <Menu
         label="More for this webhook"
         items={[
-          {
-            text: 'Change',
-            icon: 'tune',
-            run: () => openDialog(<WebhookForm webhook={webhook} />, onChanged),
-          },
-          { text: isActive ? 'Disable' : 'Enable', icon: isActive ? 'pause' : 'play', run: turn },
-          { text: 'New secret', icon: 'replay', run: rotate },
+          item('Change', 'tune', () => openDialog(<WebhookForm webhook={webhook} />, onChanged)),
+          item(isActive ? 'Disable' : 'Enable', isActive ? 'pause' : 'play', turn),
+          item('New secret', 'replay', rotate),
           '-',
-          { text: 'Delete', icon: 'trash', danger: true, run: remove },
+          item('Delete', 'trash', remove, { danger: true }),
         ]}
       />
     </>
