@@ -140,12 +140,7 @@ function NewToken() {
     >
       <div class={p['row']}>
         <Field label="Name" placeholder="What is it for?" autofocus {...form.field('name')} />
-        <Select
-          label="Expires after"
-          value={form.values.days}
-          options={LIVES}
-          onChange={(days) => form.set('days', days)}
-        />
+        <Select label="Expires after" options={LIVES} {...form.choice('days')} />
       </div>
       <fieldset class={p['form']} style={{ gap: '8px' }}>
         <legend class="muted" style={{ fontSize: '12px', marginBottom: '6px' }}>

@@ -130,12 +130,7 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
       </div>
       <What form={form} all={all} source={source} crossings={crossings} />
       <div class={p['row']}>
-        <Select
-          label="Fires"
-          value={form.values.frequency}
-          options={FREQUENCIES}
-          onChange={(value) => form.set('frequency', value)}
-        />
+        <Select label="Fires" options={FREQUENCIES} {...form.choice('frequency')} />
         <Field
           label="Expires (UTC)"
           hint="Empty = never."
@@ -189,14 +184,7 @@ function What({ form, all, source, crossings }: WhatProps) {
             form.change({ kind: next, ...(next === 'indicator' && scriptId === '' && first && asked(first)) })
           }}
         />
-        {withOperator && (
-          <Select
-            label="Condition"
-            value={op}
-            options={OPERATORS}
-            onChange={(value) => form.set('op', value)}
-          />
-        )}
+        {withOperator && <Select label="Condition" options={OPERATORS} {...form.choice('op')} />}
       </div>
       {needsScript(kind) && (
         <div class={p['row']}>

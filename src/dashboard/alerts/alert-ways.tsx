@@ -117,9 +117,8 @@ export function Escalation({ form, ways: { channels } }: WaysProps) {
     <div class={p['row']}>
       <Select
         label="If nobody has seen it, tell"
-        value={escalateTo}
         options={[['', 'nobody else'], ...channels.map((one) => [one.id, one.name] as const)]}
-        onChange={(id) => form.set('escalateTo', id)}
+        {...form.choice('escalateTo')}
       />
       {escalateTo !== '' && (
         <Field

@@ -167,12 +167,7 @@ function limitFields(form: FormOf<Values>, isAlert: boolean) {
     <>
       {isAlert && (
         <>
-          <Select
-            label="Each firing"
-            value={values.side}
-            options={SIDES}
-            onChange={(side) => set('side', side)}
-          />
+          <Select label="Each firing" options={SIDES} {...form.choice('side')} />
           <Field label="Contracts" inputMode="decimal" {...form.field('qty', { required: true })} />
         </>
       )}

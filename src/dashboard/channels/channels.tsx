@@ -344,12 +344,7 @@ function ChannelForm({ channel, kinds, here }: ChannelFormProps) {
           />
         )
       })}
-      <Select
-        label="Chart picture"
-        value={form.values['picture'] ?? 'dark'}
-        options={PICTURES}
-        onChange={(picture) => form.change({ picture })}
-      />
+      <Select label="Chart picture" options={PICTURES} {...form.choice('picture')} />
       {paceFields(form, channel !== null && paceText(channel) !== '')}
     </FormDialog>
   )

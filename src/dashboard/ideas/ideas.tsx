@@ -321,12 +321,7 @@ export function IdeaEditor({ idea, start, onSaved }: IdeaEditorProps) {
       {form.problem('body') && <span class="down">{form.problem('body')}</span>}
       <div class={s.about}>
         <Field label="Tags" hint="Separated by commas." {...form.field('tags')} />
-        <Select
-          label="Who may read it"
-          value={visibility}
-          options={VISIBILITIES}
-          onChange={(value) => form.set('visibility', value)}
-        />
+        <Select label="Who may read it" options={VISIBILITIES} {...form.choice('visibility')} />
       </div>
       <Check checked={form.values.withChart} onChange={(on) => form.set('withChart', on)}>
         About {place.exchange}:{place.symbol} {intervalText(place.interval ?? '')}

@@ -238,9 +238,8 @@ function SymbolEditor({ facts }: { readonly facts: SymbolFacts }) {
       <p class="muted">What backtests know about it. Sizes, fills and money depend on these.</p>
       <Select
         label="Type"
-        value={form.values.type}
         options={SYMBOL_TYPES.map((one) => [one, one] as const)}
-        onChange={(type) => form.set('type', type)}
+        {...form.choice('type')}
       />
       <div class={p['row']} style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(200px, 1fr))' }}>
         {FACTS.map(([name, label, hint]) => (

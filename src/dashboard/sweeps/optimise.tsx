@@ -57,6 +57,25 @@ const OBJECTIVES = [
   ['', 'Another figure, or an expression'],
 ] as const
 
+interface Values {
+  readonly where: string
+  readonly objective: string
+  readonly constraints: string
+  readonly trials: string
+  readonly sampler: (typeof SAMPLERS)[number][0]
+  readonly windows: (typeof WINDOWS)[number][0]
+  readonly halving: (typeof HALVING)[number][0]
+}
+const START: Values = {
+  where: '',
+  objective: 'netProfit',
+  constraints: 'trades >= 5',
+  trials: '1000',
+  sampler: 'auto',
+  windows: 'holdout',
+  halving: 'no',
+}
+
 const FIGURE_NAMES = [...Object.keys(FIGURES.column), ...Object.keys(FIGURES.equity)]
 const SWEEP_FIELDS = bodyFields('POST /api/platform/sweeps')
 const TRIALS_MAX = SWEEP_FIELDS.trials.max ?? Infinity
@@ -98,14 +117,8 @@ interface OptimiseFormProps {
   readonly start: readonly VariedRow[]
 }
 
-type Choices = {
-  readonly sampler: (typeof SAMPLERS)[number][0]
-  readonly windows: (typeof WINDOWS)[number][0]
-  readonly halving: (typeof HALVING)[number][0]
-}
-
 /** What is tried, by the rows that are on and how they are gone through. */
-function planOf(rows: readonly VariedRow[], { sampler, windows }: Choices) {
+function planOf(rows: readonly VariedRow[], { sampler, windows }: Pick<Values, 'sampler' | 'windows'>) {
   const size = choicesOf(rows)
   const isGrid = sampler === 'grid' || (sampler === 'auto' && size !== null && size <= 1000)
   const mayHalve =
@@ -116,14 +129,11 @@ function planOf(rows: readonly VariedRow[], { sampler, windows }: Choices) {
 
 function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
   const [rows, setRows] = useState(start)
-  const [choices, setChoices] = useState<Choices>({ sampler: 'auto', windows: 'holdout', halving: 'no' })
-  const plan = planOf(rows, choices)
-  const { chosen, size, isGrid } = plan
   const form = useForm({
     wire: SWEEP_FIELDS,
-    start: { where: '', objective: 'netProfit', constraints: 'trades >= 5', trials: '1000' },
+    start: START,
     async send(values) {
-      const body = bodyOf(subject, about, values, plan, choices)
+      const body = bodyOf(subject, about, values, plan)
       const { id } = await call('POST /api/platform/sweeps', { body }).catch((error: unknown) => {
         if (!(error instanceof ApiError)) throw error
         const { status, code, requestId, message, fields } = error
@@ -132,11 +142,13 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
       navigate(`/research/sweeps/${id}`)
     },
   })
+  const plan = planOf(rows, form.values)
+  const { chosen, size, isGrid } = plan
   const tries = isGrid ? size : Number(form.values.trials)
   useEffect(() => form.set('where', conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
   const set = (at: number, part: Partial<VariedRow>) =>
     setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
-  const { problem, text } = usePlanned(rows, plan, form.values, about, choices.windows === 'holdout')
+  const { problem, text } = usePlanned(rows, plan, form.values, about)
   const shown = (ofProperties: boolean) =>
     rows.map((row, at) =>
       (row.property !== undefined) === ofProperties ? (
@@ -162,12 +174,7 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
         <summary>Properties of the strategy</summary>
         {shown(true)}
       </details>
-      <How
-        form={form}
-        plan={plan}
-        choices={choices}
-        onChange={(part) => setChoices({ ...choices, ...part })}
-      />
+      <How form={form} plan={plan} />
       <p class={j.note} role="status">
         {problem ?? text}
       </p>
@@ -179,9 +186,8 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
 function usePlanned(
   rows: readonly VariedRow[],
   { chosen, size, isGrid }: ReturnType<typeof planOf>,
-  { where, trials }: Words,
+  { where, trials, windows }: Values,
   about: About,
-  isHeldOut: boolean,
 ): { readonly problem: string | null; readonly text: string } {
   const broken = chosen.find((row) => rowProblem(row) !== null)
   const allowed = useMemo(() => (broken ? null : allowedOf(rows, where)), [rows, where])
@@ -195,6 +201,7 @@ function usePlanned(
           ? 'The condition leaves no combination to try.'
           : null
   const { bars } = about
+  const isHeldOut = windows === 'holdout'
   return {
     problem,
     text: plannedText({ size, allowed, isGrid, trials: Number(trials), bars, isHeldOut, cached }),
@@ -213,19 +220,11 @@ function useCached({ exchange, symbol, interval }: About): number | null {
   return (all.find(({ shared }) => !shared) ?? all[0])?.count ?? null
 }
 
-interface Words {
-  readonly where: string
-  readonly objective: string
-  readonly constraints: string
-  readonly trials: string
-}
-
 function bodyOf(
   subject: Subject,
   { source, exchange, symbol, interval, bars }: About,
-  { where, objective, constraints, trials }: Words,
+  { where, objective, constraints, trials, windows, halving, sampler }: Values,
   { chosen, isGrid, mayHalve }: ReturnType<typeof planOf>,
-  { windows, halving, sampler }: Choices,
 ): SweepBody {
   return {
     name: subject.name,
@@ -247,14 +246,12 @@ function bodyOf(
 }
 
 interface HowProps {
-  readonly form: FormOf<Words>
+  readonly form: FormOf<Values>
   readonly plan: ReturnType<typeof planOf>
-  readonly choices: Choices
-  readonly onChange: (part: Partial<Choices>) => void
 }
 
 /** What is wanted, and how it is looked for. */
-function How({ form, plan: { isGrid, mayHalve }, choices, onChange }: HowProps) {
+function How({ form, plan: { isGrid, mayHalve } }: HowProps) {
   const [ownObjective, setOwnObjective] = useState(false)
   return (
     <div class={j.fields}>
@@ -285,26 +282,9 @@ function How({ form, plan: { isGrid, mayHalve }, choices, onChange }: HowProps) 
         {...form.field('constraints')}
         hint="Such as trades >= 30, profit factor > 1.2"
       />
-      <Select
-        label="Test"
-        value={choices.windows}
-        options={WINDOWS}
-        onChange={(windows) => onChange({ windows })}
-      />
-      <Select
-        label="What to try"
-        value={choices.sampler}
-        options={SAMPLERS}
-        onChange={(sampler) => onChange({ sampler })}
-      />
-      {mayHalve && (
-        <Select
-          label="Sort out early"
-          value={choices.halving}
-          options={HALVING}
-          onChange={(halving) => onChange({ halving })}
-        />
-      )}
+      <Select label="Test" options={WINDOWS} {...form.choice('windows')} />
+      <Select label="What to try" options={SAMPLERS} {...form.choice('sampler')} />
+      {mayHalve && <Select label="Sort out early" options={HALVING} {...form.choice('halving')} />}
       {!isGrid && <Field label="Trials" {...form.field('trials')} />}
     </div>
   )

@@ -48,6 +48,13 @@ export interface FormOf<V> {
   readonly set: <N extends keyof V>(name: N, value: V[N]) => void
   readonly change: (part: Partial<V>) => void
   readonly field: (name: TextName<V>, options?: FieldOptions) => Bound
+  /** The props of a choice: `<Select label="Side" options={SIDES} {...form.choice('side')} />`. */
+  readonly choice: <N extends keyof V>(
+    name: N,
+  ) => {
+    readonly value: V[N]
+    readonly onChange: (value: V[N]) => void
+  }
   /** What is wrong with a field that is not a text input. */
   readonly problem: (name: string) => string | undefined
   readonly busy: boolean
@@ -112,6 +119,7 @@ export function useForm<V extends object>({
     setValues(newest.current)
     kept?.write(newest.current)
   }
+  const set = <N extends keyof V>(name: N, value: V[N]) => change({ [name]: value } as unknown as Partial<V>)
   const startAgain = () => {
     newest.current = first.current
     setValues(first.current)
@@ -163,7 +171,8 @@ export function useForm<V extends object>({
     },
     changed: Object.keys(values).some((name) => textOf(name).trim() !== textOf(name, first.current).trim()),
     change,
-    set: (name, value) => change({ [name]: value } as unknown as Partial<V>),
+    set,
+    choice: (name) => ({ value: values[name], onChange: (value) => set(name, value) }),
     problem(name) {
       asked.current.set(name, {})
       return refused([name]) ?? (left.has(name) ? localFault(name) : undefined)
@@ -175,7 +184,7 @@ export function useForm<V extends object>({
       return {
         name,
         value: textOf(name),
-        onInput: (value) => change({ [name]: value } as unknown as Partial<V>),
+        onInput: (value) => set(name, value as V[typeof name]),
         onBlur: () => textOf(name) !== '' && setLeft(new Set([...left, name])),
         problem:
           refused([name, ...(options.also ?? [])]) ??
