@@ -79,6 +79,7 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   'dashboard/session.ts declined': 'that it was closed without',
   'dashboard/settings.ts owner': 'whose things the tab shows',
   'dashboard/settings.ts readAgain': 'the signals that another user has values of their own for',
+  'dashboard/ui/ui.tsx closing': 'what closes the dialog that is being put on the page',
   'dashboard/ui/ui.tsx nextToast': 'the number of the next message',
   'dashboard/watchlists/lists.ts settled': 'the change under way, which the next one waits for',
   'dashboard/watchlists/lists.ts newest': 'arrangements on their way to the server',
@@ -354,7 +355,9 @@ describe('rooms', () => {
   })
 
   test('what the code takes from data/ is part of a clone and of an image', () => {
-    const folders = new Set(imports.flatMap(({ target }) => /\/data\/(\w+)\//.exec(target)?.[1] ?? []))
+    const named = (file: string) =>
+      readFileSync(`${root}/src/${file}`, 'utf8').matchAll(/\.\.\/data\/(\w+)\//g)
+    const folders = new Set(files.flatMap((file) => Array.from(named(file), ([, name]) => name!)))
     expect([...folders].toSorted()).toEqual(['indicators', 'samples'])
     const lines = (file: string) => readFileSync(`${root}/${file}`, 'utf8').split('\n')
     expect(lines('.gitignore')).toEqual(expect.arrayContaining([...folders].map((name) => `!/data/${name}/`)))

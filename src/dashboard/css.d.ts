@@ -11,3 +11,9 @@ declare module '*.pine' {
 }
 
 declare module '*/style.css'
+
+// What a macro has of Node, while the page is bundled.
+declare module 'node:fs' {
+  export function readdirSync(folder: URL): string[]
+  export function readFileSync(file: URL, encoding: 'utf8'): string
+}

@@ -8,9 +8,8 @@ import { bottom } from '../workspace.ts'
 import { askAlert } from './ask-alert.ts'
 import { onTick, type Cell } from './cell.ts'
 import { mainOf } from './cell-scene.ts'
-import { goToDate } from './chart-state.ts'
 import { item, MenuList, type MenuItem } from '../ui/menu.tsx'
-import { takePicture } from './on-screen.ts'
+import { goToDate, takePicture } from './on-screen.ts'
 
 /** Where a menu was asked for, on the page and among the bars. */
 export interface Place {

@@ -11,7 +11,6 @@ import s from './chart.module.css'
 import {
   chartType,
   comparing,
-  goToDate,
   intervalsOf,
   priceScale,
   replayOnChart,
@@ -28,7 +27,7 @@ import { CHART_TYPES, isPriceType, LINE_TYPES, type ChartType } from './draw-bar
 import { GridMenu } from '../layouts/grid-menu.tsx'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
 import { item, Menu, type MenuItem } from '../ui/menu.tsx'
-import { chartView, takePicture } from './on-screen.ts'
+import { chartView, goToDate, takePicture } from './on-screen.ts'
 
 const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
   candles: 'Candles',

@@ -10,7 +10,6 @@ import {
   activate,
   activeCell,
   comparing,
-  goToDate,
   hover,
   maximised,
   priceScale,
@@ -22,7 +21,7 @@ import {
   symbolSearch,
 } from './chart-state.ts'
 import { GRID_NAMES, LINKS, SHAPES } from '../layouts/grids.ts'
-import { chartView, focusChart, takePicture } from './on-screen.ts'
+import { chartView, focusChart, goToDate, takePicture } from './on-screen.ts'
 
 function compare(): void {
   batch(() => {

@@ -85,7 +85,6 @@ export const studyDialog = signal<string | null>(null)
 export const intervalEntry = signal<string | null>(null)
 /** Enter was pressed before a dialog knew what there is to choose from; it counts once that is known. */
 export const entered = signal(false)
-export const goToDate = () => void import('./date-dialog.tsx').then((dialog) => dialog.openDateDialog())
 
 const addressOf = ({ exchange, symbol: name, interval }: Market): string =>
   `/chart/${encodeURIComponent(`${exchange}:${name}`)}/${encodeURIComponent(interval)}`

@@ -11,6 +11,10 @@ export function focusChart(): void {
   document.querySelector<HTMLElement>(`[data-chart="${activeCell.peek().id}"] [role=application]`)?.focus()
 }
 
+export function goToDate(): void {
+  import('./date-dialog.tsx').then((dialog) => dialog.openDateDialog(), toastError)
+}
+
 export function takePicture(): void {
   const view = chartView()
   if (!view || !shown.value) return

@@ -227,7 +227,7 @@ export function selectionItems(): readonly MenuItem[] {
   const here = first.intervals?.length === 1 && first.intervals[0] === interval
   return [
     ...watched.map((one) => item(one.text, 'bell', () => askDrawingAlert(first, one))),
-    item('Styles…', 'tune', () => openDialog(<StyleTemplates />)),
+    item('Styles…', 'tune', () => openDialog(<StyleTemplates onUse={restyle} />)),
     item('Clone', 'copy', () => clone(chosen)),
     ...(chosen.some(({ tool }) => HAS_FILL.has(tool))
       ? [item(style.fill ? 'Without fill' : 'Filled', '', () => restyle({ fill: !style.fill }))]

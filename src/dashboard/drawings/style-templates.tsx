@@ -1,16 +1,20 @@
 // Styles under names: keeps the selection's style under one, and gives a kept style to the selection.
 
 import { useState } from 'preact/hooks'
+import type { DrawingStyle } from '../../wire/drawing.ts'
 import { theme } from '../settings.ts'
 import { Button, Dialog, Field, useClose } from '../ui/ui.tsx'
 import { selection, templates, type StyleTemplate } from './drawing-state.ts'
 import { INK, styleOf } from './drawn.ts'
 import s from './drawings.module.css'
-import { restyle } from './selection-bar.tsx'
 
 const TEMPLATES_MAX = 50
 
-export function StyleTemplates() {
+interface TemplatesProps {
+  readonly onUse: (style: DrawingStyle, how: { readonly inInk: boolean }) => void
+}
+
+export function StyleTemplates({ onUse }: TemplatesProps) {
   const [name, setName] = useState('')
   const first = selection.value[0]
   const close = useClose()
@@ -55,26 +59,27 @@ export function StyleTemplates() {
       </form>
       <ul class={s.templates} aria-label="Styles that are kept">
         {templates.value.map((one) => (
-          <Template key={one.name} template={one} onUsed={() => close()} />
+          <Template
+            key={one.name}
+            template={one}
+            onUse={() => {
+              onUse(one.style, { inInk: one.style.color === undefined })
+              close()
+            }}
+          />
         ))}
       </ul>
     </Dialog>
   )
 }
 
-function Template({ template, onUsed }: { readonly template: StyleTemplate; readonly onUsed: () => void }) {
+function Template({ template, onUse }: { readonly template: StyleTemplate; readonly onUse: () => void }) {
   const { name, style } = template
   return (
     <li>
       <span class={s.swatch} style={{ background: style.color ?? INK[theme.value] }} />
       <span class={s.templateName}>{name}</span>
-      <Button
-        size="small"
-        onClick={() => {
-          restyle(style, { inInk: style.color === undefined })
-          onUsed()
-        }}
-      >
+      <Button size="small" onClick={onUse}>
         Use<span class="visually-hidden"> {name}</span>
       </Button>
       <Button
