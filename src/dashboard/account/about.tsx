@@ -2,10 +2,9 @@
 
 import { useSignal } from '@preact/signals'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { call } from '../api-client.ts'
 import { base } from '../base.ts'
 import { href } from '../router.ts'
-import { pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button } from '../ui/ui.tsx'
 import s from './settings.module.css'
@@ -41,7 +40,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
 }
 
 export function About() {
-  const health = useLoad((signal) => call('GET /api/health', { signal }), [])
+  const health = useAnswer('GET /api/health', {})
   return (
     <>
       <section>

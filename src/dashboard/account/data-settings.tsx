@@ -5,7 +5,7 @@ import type { AnswerOf } from '../../wire/operations.ts'
 import { ApiError, apiUrl, call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { DropZone } from '../frame/drop-zone.tsx'
-import { Check, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { Check, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { Badge, Button, Failure } from '../ui/ui.tsx'
@@ -138,7 +138,7 @@ const STATES = {
 } as const
 
 function ServerBackup() {
-  const loaded = useLoad((signal) => call('GET /api/platform/backup', { signal }), [])
+  const loaded = useAnswer('GET /api/platform/backup', {})
   return (
     <Show of={loaded}>
       {({ backup }) => {

@@ -12,7 +12,7 @@ import { PASSWORD_HINT } from '../ui/field-words.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Field, Select, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { attempt, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
+import { attempt, pageStyles as p, Secret, Show, useAnswer } from '../frame/page.tsx'
 import s from './settings.module.css'
 
 const NAME_FIELDS = bodyFields('PATCH /api/auth/user')
@@ -22,7 +22,7 @@ const USER_FIELDS = rowFields('GET /api/auth/users', 'users')
 
 export function Profile() {
   const me = user.value
-  const sessions = useLoad(async (signal) => (await call('GET /api/auth/sessions', { signal })).sessions, [])
+  const sessions = useAnswer('GET /api/auth/sessions', {}, 'sessions')
   if (!me) return null
   const end = ({ id }: Session) =>
     attempt(call('DELETE /api/auth/sessions/{id}', { path: { id } }), sessions.reload)
@@ -160,7 +160,7 @@ function MailPicture() {
 }
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
-  const ways = useLoad((signal) => call('GET /api/auth/ways', { signal }), [])
+  const ways = useAnswer('GET /api/auth/ways', {})
   const hasNone = ways.data?.password === false
   const form = useForm({
     wire: PASSWORD_FIELDS,
@@ -217,7 +217,7 @@ const ROLES = [
 
 /** All accounts; only the owner sees them. */
 function Members() {
-  const accounts = useLoad(async (signal) => (await call('GET /api/auth/users', { signal })).users, [])
+  const accounts = useAnswer('GET /api/auth/users', {}, 'users')
   const give = ({ id, name }: User, role: 'admin' | 'member') =>
     attempt(call('PATCH /api/auth/users/{id}', { path: { id }, body: { role } }), () => {
       toast(`${name} is ${role === 'admin' ? 'an admin' : 'a member'} now`, { tone: 'up' })

@@ -9,7 +9,7 @@ import { Appearance } from './appearance.tsx'
 import { DataSettings } from './data-settings.tsx'
 import { KeySettings } from '../help/keys.tsx'
 import { NotFound } from '../frame/not-found.tsx'
-import { Page, useLoad, Show, pageStyles as p } from '../frame/page.tsx'
+import { Page, useLoad, Show, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { Profile } from './profile.tsx'
 import s from './settings.module.css'
 import { SignInWays } from './sign-in-ways.tsx'
@@ -17,7 +17,6 @@ import { Tokens } from './tokens.tsx'
 import { canWorkOffline } from '../offline/offline.ts'
 import { count, ago } from '../format.ts'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { call } from '../api-client.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
@@ -144,8 +143,8 @@ function Kept() {
 const ERROR_FIELDS = rowFields('GET /api/errors', 'errors')
 
 function Inbox() {
-  const tickets = useLoad(async (signal) => (await call('GET /api/support/tickets', { signal })).tickets, [])
-  const errors = useLoad(async (signal) => (await call('GET /api/errors', { signal })).errors, [])
+  const tickets = useAnswer('GET /api/support/tickets', {}, 'tickets')
+  const errors = useAnswer('GET /api/errors', {}, 'errors')
   return (
     <>
       <section>

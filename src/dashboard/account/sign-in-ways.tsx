@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks'
 import type { Identity, Passkey } from '../../wire/sign-in-way.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { askFirst, attempt, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { askFirst, attempt, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -21,7 +21,7 @@ const IDENTITY_FIELDS = rowFields('GET /api/auth/ways', 'identities')
 const NAME_FIELDS = bodyFields('PATCH /api/auth/passkeys/{id}')
 
 export function SignInWays() {
-  const ways = useLoad((signal) => call('GET /api/auth/ways', { signal }), [])
+  const ways = useAnswer('GET /api/auth/ways', {})
   useEffect(() => {
     if (!isBack()) return
     attempt(comeBack(), (linked) => {

@@ -10,7 +10,7 @@ import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { askFirst, openSecret, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { askFirst, openSecret, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import s from './settings.module.css'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
@@ -25,7 +25,7 @@ const LIVES = [
 type Life = (typeof LIVES)[number][0]
 
 export function Tokens() {
-  const list = useLoad(async (signal) => (await call('GET /api/platform/tokens', { signal })).tokens, [])
+  const list = useAnswer('GET /api/platform/tokens', {}, 'tokens')
   const make = () => openDialog(<NewToken />, list.reload)
   const revoke = (token: Token) =>
     askFirst({

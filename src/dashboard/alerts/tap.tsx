@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { AlertLink } from '../../wire/link.ts'
 import { call } from '../api-client.ts'
 import { ago, marketText } from '../format.ts'
-import { attempt, Page, Show, useLoad } from '../frame/page.tsx'
+import { attempt, Page, Show, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { visiting } from '../session.ts'
 import { Button } from '../ui/ui.tsx'
@@ -13,10 +13,7 @@ export function Tap() {
   const [token] = useState(() => location.hash.slice(1))
   const [done, setDone] = useState<AlertLink | null>(null)
   const [busy, setBusy] = useState(false)
-  const link = useLoad(
-    async (signal) => (await call('POST /api/links/show', { body: { token }, signal })).link,
-    [token],
-  )
+  const link = useAnswer('POST /api/links/show', { body: { token } }, 'link')
   const follow = async () => {
     setBusy(true)
     try {

@@ -11,7 +11,7 @@ import {
   type TemplateName,
 } from '../../wire/order-templates.ts'
 import { call } from '../api-client.ts'
-import { Check, Checks, useLoad } from '../frame/page.tsx'
+import { Check, Checks, useAnswer } from '../frame/page.tsx'
 import { FormDialog, useForm, type FormOf } from '../ui/form.tsx'
 import { Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -74,7 +74,7 @@ const numberOf = (text: string): number | null => (text.trim() === '' ? null : N
 export function BridgeForm({ bridge, sources }: BridgeFormProps) {
   const [template, setTemplate] = useState<TemplateName>(bridge?.template ?? 'traderspost')
   const [sourceId, setSourceId] = useState(bridge?.sourceId ?? sources[0]?.id ?? '')
-  const told = useLoad(async (signal) => (await call('GET /api/platform/channels', { signal })).channels, [])
+  const told = useAnswer('GET /api/platform/channels', {}, 'channels')
   const service = ORDER_TEMPLATES[template]
   const isAlert = sourceId.startsWith('al_')
   const form = useForm({

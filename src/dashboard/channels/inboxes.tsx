@@ -5,7 +5,7 @@ import type { Channel } from '../../wire/channel.ts'
 import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { apiUrl, call } from '../api-client.ts'
-import { Check, Checks, openSecret, Panel, Show, useLoad } from '../frame/page.tsx'
+import { Check, Checks, openSecret, Panel, Show, useAnswer } from '../frame/page.tsx'
 import { ago } from '../format.ts'
 import { Ago } from '../ui/ago.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
@@ -17,8 +17,8 @@ import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 const BODY_FIELDS = bodyFields('POST /api/platform/inboxes')
 
 export function Inboxes() {
-  const list = useLoad(async (signal) => (await call('GET /api/platform/inboxes', { signal })).inboxes, [])
-  const told = useLoad(async (signal) => (await call('GET /api/platform/channels', { signal })).channels, [])
+  const list = useAnswer('GET /api/platform/inboxes', {}, 'inboxes')
+  const told = useAnswer('GET /api/platform/channels', {}, 'channels')
   const channels = told.data ?? []
   const edit = (inbox: Inbox | null) =>
     openDialog(<InboxForm inbox={inbox} channels={channels} />, list.reload)

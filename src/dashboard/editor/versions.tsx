@@ -1,9 +1,8 @@
 // The dialog of a script's earlier versions: what has changed since each, and restoring it.
 
 import { useState } from 'preact/hooks'
-import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { Show, useLoad } from '../frame/page.tsx'
+import { Show, useAnswer } from '../frame/page.tsx'
 import { runScript } from '../run-script.ts'
 import { Button, Dialog, useClose } from '../ui/ui.tsx'
 import { script } from '../workspace.ts'
@@ -14,10 +13,7 @@ import s from './editor.module.css'
 const CONTEXT = 3
 
 export function Versions({ id }: { readonly id: string }) {
-  const list = useLoad(
-    (signal) => call('GET /api/platform/scripts/{id}/revisions', { path: { id }, signal }),
-    [id],
-  )
+  const list = useAnswer('GET /api/platform/scripts/{id}/revisions', { path: { id } })
   const [chosen, setChosen] = useState<number | null>(null)
   const close = useClose()
   return (

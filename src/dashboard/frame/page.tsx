@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Answer, Args, OperationName } from '../../wire/operations.ts'
+import { call } from '../api-client.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { openDialog } from '../ui/dialogs.tsx'
@@ -115,6 +117,24 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: read
     [],
   )
   return { data, error, reload, set }
+}
+
+type PartOf<A, P> = P extends keyof A ? A[P] : A
+
+/** The answer of an operation, or a part of it, asked again when `args` change. */
+export function useAnswer<K extends OperationName, P extends keyof Answer<K> | undefined = undefined>(
+  operation: K,
+  args: Args<K>,
+  part?: P,
+): Loaded<PartOf<Answer<K>, P>> {
+  const ask = call as (operation: K, args: object) => Promise<Answer<K>>
+  return useLoad(
+    async (signal) => {
+      const answer = await ask(operation, { ...args, signal })
+      return (part === undefined ? answer : answer[part as keyof Answer<K>]) as PartOf<Answer<K>, P>
+    },
+    [operation, JSON.stringify(args)],
+  )
 }
 
 /** The pages of a list that were asked for so far. */

@@ -11,13 +11,13 @@ import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './help.module.css'
 import { SECTIONS } from './sections.ts'
 import { Markdown } from '../ui/markdown-view.tsx'
-import { Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { Page, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 
 const CONTACT_FIELDS = bodyFields('POST /api/support/contact')
 const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
 
 export function Help({ article }: { readonly article?: string }) {
-  const list = useLoad(async (signal) => (await call('GET /api/support/articles', { signal })).articles, [])
+  const list = useAnswer('GET /api/support/articles', {}, 'articles')
   if (article !== undefined) return <Reader id={article} list={list.data ?? []} />
   return (
     <Page title="Help">
@@ -51,10 +51,7 @@ function Contents({ articles }: { readonly articles: readonly ArticleHead[] }) {
 }
 
 function Reader({ id, list }: { readonly id: string; readonly list: readonly ArticleHead[] }) {
-  const loaded = useLoad(
-    async (signal) => (await call('GET /api/support/articles/{id}', { path: { id }, signal })).article,
-    [id],
-  )
+  const loaded = useAnswer('GET /api/support/articles/{id}', { path: { id } }, 'article')
   const near = SECTIONS.find(([, ids]) => ids.includes(id))
   return (
     <Page title={loaded.data?.title ?? 'Help'} back={['/help', 'Help']} narrow>

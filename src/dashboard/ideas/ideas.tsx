@@ -28,6 +28,7 @@ import {
   useLoad,
   Listed,
   usePages,
+  useAnswer,
 } from '../frame/page.tsx'
 import { lazy } from '../frame/lazy.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
@@ -142,10 +143,7 @@ async function takeBack({ id }: Idea): Promise<void> {
 }
 
 function Reader({ id }: { readonly id: string }) {
-  const loaded = useLoad(
-    async (signal) => (await call('GET /api/platform/ideas/{id}', { path: { id }, signal })).idea,
-    [id],
-  )
+  const loaded = useAnswer('GET /api/platform/ideas/{id}', { path: { id } }, 'idea')
   const idea = loaded.data
   return (
     <Page

@@ -9,7 +9,6 @@ import type { Proof, Snapshot } from '../../wire/idea.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
 import { asOfText } from '../as-of.ts'
-import { call } from '../api-client.ts'
 import { barAt, showsClock, toBars } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
 import { EMPTY_SCENE } from '../chart/scene.ts'
@@ -25,7 +24,7 @@ import {
   time as timeText,
   tone,
 } from '../format.ts'
-import { Show, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { Show, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
 import { inWords } from '../sweeps/figure-words.ts'
 import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
@@ -41,11 +40,7 @@ const TRADES_SHOWN = 25
 const STEP_MS = 120
 
 export function PublishedBacktest({ id }: { readonly id: string }) {
-  const loaded = useLoad(
-    async (signal) =>
-      (await call('GET /api/platform/ideas/{id}/snapshot', { path: { id }, signal })).snapshot,
-    [id],
-  )
+  const loaded = useAnswer('GET /api/platform/ideas/{id}/snapshot', { path: { id } }, 'snapshot')
   return <Show of={loaded}>{(snapshot) => <Published snapshot={snapshot} />}</Show>
 }
 

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { count } from '../format.ts'
-import { Page, attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { Page, attempt, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { href, navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { Button, Empty, Failure, Skeleton, Field, Progress, toast } from '../ui/ui.tsx'
@@ -121,7 +121,7 @@ function Sources() {
 
 /** Fetching a series from a public provider once, or following it. */
 function Providers() {
-  const feeds = useLoad((signal) => call('GET /api/platform/feeds', { signal }), [])
+  const feeds = useAnswer('GET /api/platform/feeds', {})
   const form = useForm({
     wire: SERIES_BODY,
     start: { exchange: 'BINANCE', symbol: '', interval: '1D' },

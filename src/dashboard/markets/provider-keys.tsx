@@ -2,7 +2,7 @@
 
 import type { Provider } from '../../wire/provider.ts'
 import { call } from '../api-client.ts'
-import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { attempt, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -14,7 +14,7 @@ const KEY_BODY = bodyFields('PUT /api/platform/providers/{name}/key')
 const PROVIDER_FIELDS = rowFields('GET /api/platform/providers', 'providers')
 
 export function ProviderKeys() {
-  const providers = useLoad((signal) => call('GET /api/platform/providers', { signal }), [])
+  const providers = useAnswer('GET /api/platform/providers', {})
   const give = (provider: Provider) => openDialog(<GiveKey provider={provider} />, providers.reload)
   const remove = ({ name }: Provider) =>
     attempt(call('DELETE /api/platform/providers/{name}/key', { path: { name } }), () => {

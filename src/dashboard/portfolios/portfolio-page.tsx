@@ -5,7 +5,7 @@ import { asOfText } from '../as-of.ts'
 import c from '../backtests/compare-runs.module.css'
 import { Curves } from '../backtests/curves.tsx'
 import { count, marketText, money, percent, ratio, time, tone } from '../format.ts'
-import { attempt, useLoad } from '../frame/page.tsx'
+import { attempt, useAnswer } from '../frame/page.tsx'
 import { Figures, type Figure } from '../jobs/figures.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
@@ -22,7 +22,7 @@ const LOOK_MS = 700
 
 export function PortfolioPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
-  const portfolio = useLoad((signal) => call('GET /api/platform/portfolios/{id}', { path, signal }), [id])
+  const portfolio = useAnswer('GET /api/platform/portfolios/{id}', { path })
   return (
     <JobPage
       kind="portfolio"

@@ -1,14 +1,13 @@
 // The code of a script: what it does, what it has of inputs, its source, and its earlier versions with what changed since.
 
 import { useEffect, useRef } from 'preact/hooks'
-import { call } from '../api-client.ts'
 import { aboutScript } from '../editor/about-script.ts'
 import { mountCodeReader } from '../editor/code-editor.ts'
 import type { ScriptInput } from '../editor/input-model.ts'
 import { openScript } from '../editor/documents.ts'
 import { Versions } from '../editor/versions.tsx'
 import { count, intervalText } from '../format.ts'
-import { attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { attempt, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -45,10 +44,7 @@ function About({ source }: { readonly source: string }) {
 
 /** A table row for each input: name, kind, default and bounds. */
 function Inputs({ source }: { readonly source: string }) {
-  const found = useLoad(
-    (signal) => call('POST /api/platform/scripts/check', { body: { source }, signal }),
-    [source],
-  )
+  const found = useAnswer('POST /api/platform/scripts/check', { body: { source } })
   const list = found.data?.inputs ?? []
   if (list.length === 0) return null
   return (

@@ -1,7 +1,7 @@
 // Research: the scripts on the left, and on the right the chosen one, or all runs of all scripts.
 
 import { lazy } from '../frame/lazy.tsx'
-import { Page, pageStyles as p, useLoad, attempt, Show } from '../frame/page.tsx'
+import { Page, pageStyles as p, useLoad, attempt, Show, useAnswer } from '../frame/page.tsx'
 import { visiting, user } from '../session.ts'
 import { cx, Button } from '../ui/ui.tsx'
 import s from './research.module.css'
@@ -86,7 +86,7 @@ function WantedLibraries() {
 function FirstRun() {
   const sample = SAMPLES[0]!
   const body = { name: sample.name, ...market.value, bars: 20_000, source: sample.source, inputs: {} }
-  const run = useLoad((signal) => call('POST /api/platform/backtests/preview', { body, signal }), [])
+  const run = useAnswer('POST /api/platform/backtests/preview', { body })
   const keep = async () => openReport((await call('POST /api/platform/backtests', { body })).id)
   return (
     <div class={j.job}>

@@ -6,7 +6,7 @@ import { type KnownWays, listens, useWays } from '../alerts/alert-ways.tsx'
 import { apiUrl, call } from '../api-client.ts'
 import { showMarket } from '../chart/chart-state.ts'
 import { count, intervalText, percent, quantity, time } from '../format.ts'
-import { attempt, useLoad } from '../frame/page.tsx'
+import { attempt, useAnswer } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
@@ -20,7 +20,7 @@ const PAGE = 1000
 
 export function ScanPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
-  const scan = useLoad((signal) => call('GET /api/platform/scans/{id}', { path, signal }), [id])
+  const scan = useAnswer('GET /api/platform/scans/{id}', { path })
   const [where, setWhere] = useState('')
   const ways = waysText(useWays())
   const again = async () => {

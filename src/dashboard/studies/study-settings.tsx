@@ -3,11 +3,10 @@
 
 import { intervalText } from '../format.ts'
 import { useState } from 'preact/hooks'
-import { call } from '../api-client.ts'
 import { activeCell, intervalsOf, symbol } from '../chart/chart-state.ts'
 import { InputFields } from '../editor/input-fields.tsx'
 import { openCopy, openScript } from '../editor/documents.ts'
-import { attempt, Check, Segments, useLoad } from '../frame/page.tsx'
+import { attempt, Check, Segments, useAnswer } from '../frame/page.tsx'
 import { Button, Dialog, Empty, Failure, Select, Skeleton } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { plotsOf, type PlotStyle, type StyledPlot } from './plot-styles.ts'
@@ -84,10 +83,7 @@ function edit({ from, name, source }: Study): void {
 }
 
 function Inputs({ study }: { readonly study: Study }) {
-  const checked = useLoad(
-    (signal) => call('POST /api/platform/scripts/check', { body: { source: study.source }, signal }),
-    [study.source],
-  )
+  const checked = useAnswer('POST /api/platform/scripts/check', { body: { source: study.source } })
   if (checked.error) return <Failure error={checked.error} />
   if (!checked.data) return <Skeleton height={120} />
   if (checked.data.inputs.length === 0) return <Empty title="It has no inputs" />

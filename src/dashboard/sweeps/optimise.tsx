@@ -4,7 +4,7 @@ import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { ApiError, call } from '../api-client.ts'
 import { Form, useForm, type FormOf } from '../ui/form.tsx'
 import { cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
-import { Show, useLoad } from '../frame/page.tsx'
+import { Show, useAnswer } from '../frame/page.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { navigate } from '../router.ts'
 import { allSymbols } from '../watchlists/quotes.ts'
@@ -83,10 +83,7 @@ const TRIALS_MAX = SWEEP_FIELDS.trials.max ?? Infinity
 export function Optimise({ subject }: TabProps) {
   const about = useAbout(subject)
   const { source } = about
-  const checked = useLoad(
-    (signal) => call('POST /api/platform/scripts/check', { body: { source }, signal }),
-    [source],
-  )
+  const checked = useAnswer('POST /api/platform/scripts/check', { body: { source } })
   return (
     <div class={j.job}>
       <AboutChips subject={subject} about={about} />

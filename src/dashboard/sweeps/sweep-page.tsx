@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import { count, counted, factorText, marketText, percent, ratio } from '../format.ts'
-import { attempt, useLoad } from '../frame/page.tsx'
+import { attempt, useAnswer } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { navigate } from '../router.ts'
@@ -28,7 +28,7 @@ const PAGE = 1000
 
 export function SweepPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
-  const sweep = useLoad((signal) => call('GET /api/platform/sweeps/{id}', { path, signal }), [id])
+  const sweep = useAnswer('GET /api/platform/sweeps/{id}', { path })
   const trials = useTrials(id, sweep.data?.sweep.tried ?? 0)
   const resume = async () => {
     await call('POST /api/platform/sweeps/{id}/resume', { path })

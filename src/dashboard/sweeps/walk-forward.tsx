@@ -4,7 +4,7 @@
 import { useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { count, percent, time } from '../format.ts'
-import { Show, useLoad } from '../frame/page.tsx'
+import { Show, useAnswer } from '../frame/page.tsx'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { StitchedEquity, Verdict } from '../../wire/sweep.ts'
@@ -25,15 +25,10 @@ interface WalkForwardProps {
 export function WalkForward({ id, found, open }: WalkForwardProps) {
   const { cells } = found
   const [chosen, setChosen] = useState(() => firstShown(cells))
-  const loaded = useLoad(
-    (signal) =>
-      call('GET /api/platform/sweeps/{id}/walk-forward', {
-        path: { id },
-        query: { cell: String(chosen) },
-        signal,
-      }),
-    [id, chosen],
-  )
+  const loaded = useAnswer('GET /api/platform/sweeps/{id}/walk-forward', {
+    path: { id },
+    query: { cell: String(chosen) },
+  })
   const cell = cells[chosen]
   if (!cell) return null
   return (

@@ -6,7 +6,7 @@ import { ago, duration } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Badge, Button, Empty, toast } from '../ui/ui.tsx'
 import s from './deliveries.module.css'
-import { attempt, CodeBlock, Show, usePages, More, useLoad } from '../frame/page.tsx'
+import { attempt, CodeBlock, Show, usePages, More, useAnswer } from '../frame/page.tsx'
 import type { Delivery } from '../../wire/webhook.ts'
 import { navigate } from '../router.ts'
 
@@ -156,7 +156,7 @@ function Detail({ delivery, onResent }: { readonly delivery: Delivery; readonly 
 
 /** The drawer below the chart: those of the last runs and firings. */
 export function DeliveriesDrawer() {
-  const hooks = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
+  const hooks = useAnswer('GET /api/platform/webhooks', {}, 'webhooks')
   return (
     <Show of={hooks}>
       {(list) =>

@@ -25,7 +25,7 @@ import {
   Secret,
   Segments,
   Show,
-  useLoad,
+  useAnswer,
 } from '../frame/page.tsx'
 import { SNIPPET_LANGUAGES, SNIPPETS, type SnippetLanguage } from './webhook-snippets.ts'
 import type { Webhook } from '../../wire/webhook.ts'
@@ -55,7 +55,7 @@ const REASONS = {
 } as const
 
 export function Webhooks() {
-  const list = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
+  const list = useAnswer('GET /api/platform/webhooks', {}, 'webhooks')
   const add = (
     <Button variant="primary" icon="plus" onClick={() => openDialog(<WebhookForm webhook={null} />)}>
       Register a webhook
@@ -117,10 +117,7 @@ export function WebhookPage({ id = '' }: { readonly id?: string }) {
   const [secret, setSecret] = useState<string | null>(null)
   const [sent, setSent] = useState(0)
   const path = { id }
-  const loaded = useLoad(
-    async (signal) => (await call('GET /api/platform/webhooks/{id}', { path, signal })).webhook,
-    [id],
-  )
+  const loaded = useAnswer('GET /api/platform/webhooks/{id}', { path }, 'webhook')
   const act: Act = (work, text) =>
     attempt(work, () => {
       toast(text, { tone: 'up' })
