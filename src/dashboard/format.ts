@@ -52,6 +52,9 @@ export function percent(fraction: number | null | undefined, { plus = false, pla
   return `${signed(decimals(places).format(fraction * 100), fraction, plus)}%`
 }
 
+/** A result as per cent, with its sign: +12.34%. */
+export const gain = (fraction: number | null | undefined): string => percent(fraction, { plus: true })
+
 export const count = (value: number | null | undefined): string =>
   value === null || value === undefined || !Number.isFinite(value)
     ? DASH

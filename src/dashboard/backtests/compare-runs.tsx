@@ -7,7 +7,7 @@ import type { Backtest } from '../../wire/backtest.ts'
 import type { Report } from '../../wire/report.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { call } from '../api-client.ts'
-import { ago, marketText, money, percent, time } from '../format.ts'
+import { ago, marketText, money, percent, time, gain } from '../format.ts'
 import { attempt, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { asRead, FIGURES, figureName, figureText, figureTone } from '../report/figure-text.ts'
 import { scaleOf } from '../report/curve-scales.ts'
@@ -206,7 +206,7 @@ function AddRun({ all, ids }: { readonly all: readonly Backtest[]; readonly ids:
               <span>
                 <strong>{one.name}</strong> <span class="muted">{marketText(one)}</span>
               </span>
-              <span class="num">{percent(one.summary?.netProfitPct, { plus: true })}</span>
+              <span class="num">{gain(one.summary?.netProfitPct)}</span>
               <span class="muted">{ago(one.createdAt)}</span>
             </li>
           ))}
@@ -268,9 +268,7 @@ function Curves({ runs, all, hidden, onHide }: CurvesProps) {
                   <small>{notes.get(run.id)}</small>
                   {value !== null && (
                     <span class="num">
-                      {scale === 'money'
-                        ? money(value, run.report.currency)
-                        : percent(growth, { plus: true })}
+                      {scale === 'money' ? money(value, run.report.currency) : gain(growth)}
                     </span>
                   )}
                 </button>

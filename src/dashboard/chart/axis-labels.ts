@@ -5,7 +5,7 @@
 
 import type { ISeriesPrimitiveAxisView } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
-import { percent, ratio } from '../format.ts'
+import { ratio, gain } from '../format.ts'
 import { lastValue } from './draw-marks.ts'
 import { lightness, type ChartTheme } from './paint.ts'
 import { colorAt, DISPLAY, type Mark } from './marks.ts'
@@ -69,7 +69,7 @@ export function axisLabels({
  */
 export function sinceFirst(value: number, { close }: Bars, first: number): string | null {
   const base = close[Math.max(0, Math.floor(first))]
-  return base ? percent((value - base) / Math.abs(base), { plus: true }) : null
+  return base ? gain((value - base) / Math.abs(base)) : null
 }
 
 export interface AxisLabel {

@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { activeId, charts, placed, neighbourOf } from '../charts.ts'
 import { addCommands } from '../commands.ts'
 import { firstPaint } from '../first-paint.ts'
-import { percent, price, intervalText } from '../format.ts'
+import { price, intervalText, gain } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { query } from '../router.ts'
 import { CANCELLED, openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
@@ -164,7 +164,7 @@ function useTabTitle(): void {
       if (!chart || last < 0) return
       const { close } = chart.bars
       const [now, before] = [close[last]!, close[last - 1] ?? close[last]!]
-      const change = percent(before === 0 ? null : now / before - 1, { plus: true })
+      const change = gain(before === 0 ? null : now / before - 1)
       document.title = `${chart.market.symbol} ${price(now, mintick.value)} ${change} · Chartroom`
     })
     return () => {

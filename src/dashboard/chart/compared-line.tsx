@@ -2,7 +2,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { Compared, Market } from '../charts.ts'
-import { percent, intervalText } from '../format.ts'
+import { percent, intervalText, gain } from '../format.ts'
 import { theme } from '../settings.ts'
 import { Button, cx, toastError } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'
@@ -105,7 +105,7 @@ function ComparedValue({
     <span class={cx('num', s.legendValues)}>
       <span>{plotText(other.close[at]!)}</span>
       <span class={change >= 0 ? 'up' : 'down'} title="Since the first bar in view">
-        {percent(change, { plus: true })}
+        {gain(change)}
       </span>
     </span>
   )

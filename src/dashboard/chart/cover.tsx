@@ -1,7 +1,7 @@
 // What lies over the chart: while it has no bars to show, after a run that failed, and at a trade under the pointer.
 
 import { ApiError } from '../api-client.ts'
-import { counted, exitName, money, percent, price, quantity, time as timeText } from '../format.ts'
+import { counted, exitName, money, percent, price, quantity, time as timeText, gain } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { runScript } from '../run-script.ts'
 import { Button, cx, Failure, Said } from '../ui/ui.tsx'
@@ -104,12 +104,12 @@ export function TradeTooltip({ cell }: { readonly cell: Cell }) {
         </dd>
         <dt>Result</dt>
         <dd class="num">
-          {percent(trade.profitPct, { plus: true })}
+          {gain(trade.profitPct)}
           <span class="muted"> in {counted(trade.bars, 'bar')}</span>
         </dd>
         <dt>Best, worst</dt>
         <dd class="num">
-          {percent(trade.runupPct, { plus: true })} <span class="muted">/</span> {percent(trade.drawdownPct)}
+          {gain(trade.runupPct)} <span class="muted">/</span> {percent(trade.drawdownPct)}
         </dd>
       </dl>
     </div>

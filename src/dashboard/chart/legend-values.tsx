@@ -1,7 +1,7 @@
 // Numbers of the legend: those of a bar, and those of what a script plots there.
 
 import type { Bars } from '../../market/bars.ts'
-import { compact, percent, price } from '../format.ts'
+import { compact, price, gain } from '../format.ts'
 import { theme } from '../settings.ts'
 import { cx } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'
@@ -41,7 +41,7 @@ export function BarValues({
       ))}
       <span class={change >= 0 ? 'up' : 'down'}>
         {change >= 0 ? '+' : ''}
-        {price(change, mintick)} ({percent(before === 0 ? null : change / before, { plus: true })})
+        {price(change, mintick)} ({gain(before === 0 ? null : change / before)})
       </span>
       {volume && bars.volume[bar]! > 0 && (
         <span class={s.legendVolume}>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import { showsClock } from '../chart/bars.ts'
-import { count, counted, marketText, money, percent, quantity, time, tone } from '../format.ts'
+import { count, counted, marketText, money, quantity, time, tone, gain } from '../format.ts'
 import { attempt, pageStyles as p, useLoad, Show } from '../frame/page.tsx'
 import { Figures, type Figure } from '../jobs/figures.tsx'
 import { JobPage } from '../jobs/job-page.tsx'
@@ -109,7 +109,7 @@ function figuresOf(run: ForwardRun): readonly Figure[] {
     [
       'Since it began',
       money(made, currency, { plus: true }),
-      percent(startEquity === 0 ? null : made / startEquity, { plus: true }),
+      gain(startEquity === 0 ? null : made / startEquity),
       tone(made),
     ],
     ['Equity', money(equity, currency)],

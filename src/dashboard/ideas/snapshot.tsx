@@ -23,6 +23,7 @@ import {
   quantity,
   time as timeText,
   tone,
+  gain,
 } from '../format.ts'
 import { Show, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
@@ -266,7 +267,7 @@ function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
             tone: (one: ReportTrade) => tone(one.profit),
             cell: (one) => money(one.profit, currency, { plus: true }),
           },
-          own('profitPct', '%', 'number', (one) => percent(one.profitPct, { plus: true })),
+          own('profitPct', '%', 'number', (one) => gain(one.profitPct)),
         ]}
       />
     </section>

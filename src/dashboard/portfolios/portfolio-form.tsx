@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { areAlike, dayToRepeat } from '../../language/behaviour.ts'
 import type { Backtest } from '../../wire/backtest.ts'
 import { call } from '../api-client.ts'
-import { marketText, percent } from '../format.ts'
+import { marketText, gain } from '../format.ts'
 import { Page, Show, useLoad } from '../frame/page.tsx'
 import { navigate, query } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
@@ -107,9 +107,7 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
           { of: 'name', head: 'Part', look: 'main' },
           { of: 'symbol', head: 'Market', cell: marketText },
           priorityColumn(priorities, setPriorities),
-          own('netProfitPct', 'Net profit alone', 'number', ({ summary }) =>
-            percent(summary?.netProfitPct, { plus: true }),
-          ),
+          own('netProfitPct', 'Net profit alone', 'number', ({ summary }) => gain(summary?.netProfitPct)),
         ]}
       />
       <p class={j.note}>Where the money does not do for all, the higher priority goes first.</p>

@@ -4,7 +4,7 @@ import { apiUrl, call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import c from '../backtests/compare-runs.module.css'
 import { Curves } from '../backtests/curves.tsx'
-import { count, marketText, money, percent, ratio, time, tone } from '../format.ts'
+import { count, marketText, money, percent, ratio, time, tone, gain } from '../format.ts'
 import { attempt, useAnswer } from '../frame/page.tsx'
 import { Figures, type Figure } from '../jobs/figures.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
@@ -60,12 +60,7 @@ function Result({ portfolio, result }: ResultProps) {
   const { whole, currency, capital } = result
   const amount = (value: number) => money(value, currency, { plus: true })
   const figures: readonly Figure[] = [
-    [
-      'Net profit',
-      amount(whole.netProfit),
-      percent(whole.netProfitPct, { plus: true }),
-      tone(whole.netProfit),
-    ],
+    ['Net profit', amount(whole.netProfit), gain(whole.netProfitPct), tone(whole.netProfit)],
     ['Open profit', amount(whole.openProfit)],
     [
       'Max drawdown',
@@ -74,7 +69,7 @@ function Result({ portfolio, result }: ResultProps) {
       tone(-whole.maxDrawdown),
     ],
     ['Sharpe ratio', ratio(whole.sharpe)],
-    ['A year (CAGR)', percent(whole.cagr, { plus: true })],
+    ['A year (CAGR)', gain(whole.cagr)],
     ['Trades', count(whole.trades), `${percent(whole.winRate)} won`],
     ['Bound as margin', percent(whole.marginPeakPct), 'of equity, at most'],
     ['Margin calls', count(whole.marginCalls)],

@@ -7,7 +7,7 @@ import { shown, zone } from '../chart/chart-state.ts'
 import type { ChartTheme } from '../chart/paint.ts'
 import { toUtc } from '../chart/zone.ts'
 import { addCommands, commandOf, type Command } from '../commands.ts'
-import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import { count, money, price, quantity, time as timeText, tone, gain } from '../format.ts'
 import { Canvas, type Ctx, type Size } from '../report/canvas.tsx'
 import { EquityChart } from '../report/equity-chart.tsx'
 import { barAt } from '../chart/bars.ts'
@@ -367,7 +367,7 @@ function Strategy() {
           <dd class="num">
             {money(standing.equity, currency)}
             {standing.equity !== null && (
-              <span class="muted"> {percent(standing.equity / initialCapital - 1, { plus: true })}</span>
+              <span class="muted"> {gain(standing.equity / initialCapital - 1)}</span>
             )}
           </dd>
         </div>

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { litTime, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { faded, type ChartTheme } from '../chart/paint.ts'
-import { compact, money, percent, time as timeText } from '../format.ts'
+import { compact, money, percent, time as timeText, gain } from '../format.ts'
 import { remembered } from '../settings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { cx } from '../ui/ui.tsx'
@@ -76,9 +76,7 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
                 {!blind && timeText(times[at], zone.value, showsClock(run.report.interval))}
               </span>{' '}
               {money(value, currency)}{' '}
-              <span class={value >= initial ? 'up' : 'down'}>
-                {percent(value / initial - 1, { plus: true })}
-              </span>
+              <span class={value >= initial ? 'up' : 'down'}>{gain(value / initial - 1)}</span>
             </>
           )}
         </span>

@@ -2,7 +2,7 @@
 
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, zone } from '../chart/chart-state.ts'
-import { count, counted, money, percent, time as timeText, tone } from '../format.ts'
+import { count, counted, money, percent, time as timeText, tone, gain } from '../format.ts'
 import { showsClock } from '../chart/bars.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, cx, Empty, Said } from '../ui/ui.tsx'
@@ -98,7 +98,7 @@ function Money({ run }: { readonly run: ShownRun }) {
         <Figure
           {...equity('buyHoldPct')}
           name="Buy & hold"
-          note={ahead === null ? '' : `${percent(ahead, { plus: true })} against it`}
+          note={ahead === null ? '' : `${gain(ahead)} against it`}
         />
         <Figure {...equity('maxDrawdownPct')} name="Max drawdown" note={equity('maxDrawdown').value} />
         <Figure {...equity('cagr')} name="A year (CAGR)" />

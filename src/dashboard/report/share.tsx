@@ -2,7 +2,7 @@
 
 import { useRef } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { count, counted, intervalText, money, percent, ratio } from '../format.ts'
+import { count, counted, intervalText, money, percent, ratio, gain } from '../format.ts'
 import { href } from '../router.ts'
 import { cellOf } from '../chart/chart-state.ts'
 import { scriptId } from '../charts.ts'
@@ -106,8 +106,8 @@ function summaryOf({ report, trials }: ShownRun): string {
   return [
     `${report.exchange}:${report.symbol}, ${intervalText(report.interval)}, ${counted(report.range.bars, 'bar')}.`,
     '',
-    `- Net profit: ${money(all.netProfit, currency, { plus: true })} (${percent(all.netProfitPct, { plus: true })})`,
-    `- Buy & hold: ${percent(equity.buyHoldPct, { plus: true })}`,
+    `- Net profit: ${money(all.netProfit, currency, { plus: true })} (${gain(all.netProfitPct)})`,
+    `- Buy & hold: ${gain(equity.buyHoldPct)}`,
     `- Max drawdown: ${percent(-equity.maxDrawdownPct)}`,
     `- Trades: ${count(all.trades)}, ${percent(all.winRate)} profitable`,
     `- Profit factor: ${ratio(all.profitFactor, 3)}, Sharpe: ${ratio(equity.sharpe, 3)}`,

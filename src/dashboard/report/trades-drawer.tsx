@@ -7,7 +7,17 @@ import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, markedTrade, replayOnChart, shown, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { download } from '../chart/picture.ts'
-import { counted, exitName, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import {
+  counted,
+  exitName,
+  money,
+  percent,
+  price,
+  quantity,
+  time as timeText,
+  tone,
+  gain,
+} from '../format.ts'
 import { Button, cx, Empty } from '../ui/ui.tsx'
 import { bottom, lookAt, run, running } from '../workspace.ts'
 import s from './report.module.css'
@@ -269,7 +279,7 @@ function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
         {money(trade.profit, currency, { plus: true })}
       </div>
       <div role="gridcell" data-column="profitPct" class={cx('num', tone(trade.profit))}>
-        {percent(trade.profitPct, { plus: true })}
+        {gain(trade.profitPct)}
       </div>
       <div role="gridcell" data-column="cum" data-head="Total" class="num">
         {money(trade.cumProfit, currency)}

@@ -12,7 +12,7 @@ import { AddLibrary } from '../editor/add-library.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { count, counted, marketText, money, percent, time, tone } from '../format.ts'
+import { count, counted, marketText, money, percent, time, tone, gain } from '../format.ts'
 import { SAMPLES } from '../editor/samples.ts'
 import { openReport } from '../open-report.ts'
 import { navigate } from '../router.ts'
@@ -106,7 +106,7 @@ function FirstRun() {
                   of={[
                     [
                       'Net profit',
-                      percent(summary.netProfitPct, { plus: true }),
+                      gain(summary.netProfitPct),
                       money(summary.netProfit, report.currency, { plus: true }),
                       tone(summary.netProfit),
                     ],

@@ -1,7 +1,7 @@
 // The columns of the table of runs. What only backtests have is shown where they are all there is.
 
 import { call } from '../api-client.ts'
-import { count, factorText, percent, ratio, time, tone } from '../format.ts'
+import { count, factorText, percent, ratio, time, tone, gain } from '../format.ts'
 import { attempt, pageStyles as p } from '../frame/page.tsx'
 import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
@@ -71,7 +71,7 @@ const PROFIT: Column<Run> = {
       profitText(run)
     ) : (
       <>
-        {percent(run.profitPct, { plus: true })}
+        {gain(run.profitPct)}
         <br />
         <span class="muted">{profitText(run)}</span>
       </>

@@ -5,7 +5,7 @@ import { LISTED } from '../alerts/alert-model.ts'
 import { type KnownWays, listens, useWays } from '../alerts/alert-ways.tsx'
 import { apiUrl, call } from '../api-client.ts'
 import { showMarket } from '../chart/chart-state.ts'
-import { count, intervalText, percent, quantity, time } from '../format.ts'
+import { count, intervalText, percent, quantity, time, gain } from '../format.ts'
 import { attempt, useAnswer } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
@@ -265,12 +265,7 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
       cell: ({ holds }) => holds.map((place) => conditions[place]?.title ?? '').join(', '),
     },
     number('close', 'Close', ({ close }) => close),
-    number(
-      'change',
-      'Change',
-      ({ change }) => change,
-      (value) => percent(value, { plus: true }),
-    ),
+    number('change', 'Change', ({ change }) => change, gain),
     ...values.map((title, i) => number(`value ${i}`, title, (row) => row.values[i])),
     ...(kind === 'strategy'
       ? [

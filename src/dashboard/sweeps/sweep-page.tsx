@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
-import { count, counted, factorText, marketText, percent, ratio } from '../format.ts'
+import { count, counted, factorText, marketText, percent, ratio, gain } from '../format.ts'
 import { attempt, useAnswer } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
@@ -253,18 +253,11 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
       sort: ({ score }) => score ?? -Infinity,
     },
     figure('trades', 'Trades', count),
-    figure('netProfitPct', 'Net profit', (value) => percent(value, { plus: true })),
+    figure('netProfitPct', 'Net profit', gain),
     figure('profitFactor', 'Profit factor', factorText),
     figure('maxDrawdownPct', 'Max drawdown', (value) => percent(value)),
     ...(sweep.windows.kind === 'holdout'
-      ? [
-          numbers<SweepTrial>(
-            'outside',
-            'Profit held out',
-            ({ outside }) => outside?.['netProfitPct'],
-            (value) => percent(value, { plus: true }),
-          ),
-        ]
+      ? [numbers<SweepTrial>('outside', 'Profit held out', ({ outside }) => outside?.['netProfitPct'], gain)]
       : []),
   ]
 }

@@ -1,6 +1,6 @@
 // The figures of a verdict in words: name, value, and what to compare it with or what it counts.
 
-import { count, percent, ratio } from '../format.ts'
+import { count, percent, ratio, gain } from '../format.ts'
 import type { Verdict } from '../../wire/sweep.ts'
 
 export type VerdictRow = readonly [name: string, value: string, note: string]
@@ -58,7 +58,7 @@ function otherRows({ plateau, heldOut, monteCarlo, costs }: Verdict): Wanted[] {
     ],
     heldOut && [
       'Profit held out',
-      percent(heldOut.netProfitPct, { plus: true }),
+      gain(heldOut.netProfitPct),
       `${count(heldOut.trades)} trades on ${count(heldOut.bars)} bars`,
     ],
     heldOut && ['… of the profit a bar', percent(heldOut.efficiency, { places: 0 }), 'Above 50% is good'],

@@ -2,7 +2,7 @@
 // pictures behind it. Each picture has its numbers as a table below it.
 
 import type { ComponentChildren } from 'preact'
-import { count, percent, ratio } from '../format.ts'
+import { count, percent, ratio, gain } from '../format.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
@@ -64,8 +64,7 @@ function Chosen({
   if (!trial) return null
   const heldOut = verdict.heldOut && verdict.heldOut.bars / sweep.range.bars
   const share = (part: number) => percent(part, { places: 0 })
-  const profit = (of: Readonly<Record<string, number | null>> | null) =>
-    percent(of?.['netProfitPct'], { plus: true })
+  const profit = (of: Readonly<Record<string, number | null>> | null) => gain(of?.['netProfitPct'])
   return (
     <section class={s.card}>
       <h2>{title}</h2>

@@ -3,7 +3,7 @@
 
 import { useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
-import { count, percent, time } from '../format.ts'
+import { count, percent, time, gain } from '../format.ts'
 import { Show, useAnswer } from '../frame/page.tsx'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
@@ -129,7 +129,7 @@ interface EquityProps {
 /** In shares of the capital, as all of a sweep. */
 function Equity({ id, cell, place, stitched }: EquityProps) {
   const { capital, netProfitPct, maxDrawdownPct, time: times, equity, window } = stitched
-  const said = `${percent(netProfitPct, { plus: true })} of the capital, at most ${percent(maxDrawdownPct)} below a peak`
+  const said = `${gain(netProfitPct)} of the capital, at most ${percent(maxDrawdownPct)} below a peak`
   const bounds = boundsOf(times, [capital, ...equity], { width: WIDTH, height: HEIGHT })
   const begins = times.flatMap((at, i) => (i > 0 && window[i] !== window[i - 1] ? [at] : []))
   const rows = times.map((at, i) => ({ at, i }))
@@ -209,12 +209,7 @@ function Windows({ cell, capital = NaN, open }: WindowsProps) {
   const rows = cell.windows.map((window, i) => ({ ...window, i }))
   type Row = (typeof rows)[number]
   const share = (of: 'inProfit' | 'outProfit', head: string) =>
-    numbers<Row>(
-      of,
-      head,
-      (row) => row[of] / capital,
-      (value) => percent(value, { plus: true }),
-    )
+    numbers<Row>(of, head, (row) => row[of] / capital, gain)
   return (
     <>
       <ul class={s.rules}>

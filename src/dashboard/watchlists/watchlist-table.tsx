@@ -4,7 +4,7 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { count, percent, price, tone } from '../format.ts'
+import { count, price, tone, gain } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -224,7 +224,7 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
         {quote ? (
           <span class={s.price}>
             <span class="num">{price(quote.last, quote.mintick)}</span>
-            <span class={`num ${tone(quote.change)}`}>{percent(quote.change, { plus: true })}</span>
+            <span class={`num ${tone(quote.change)}`}>{gain(quote.change)}</span>
           </span>
         ) : (
           <span class={s.price}>
