@@ -79,7 +79,7 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   'dashboard/session.ts declined': 'that it was closed without',
   'dashboard/settings.ts owner': 'whose things the tab shows',
   'dashboard/settings.ts readAgain': 'the signals that another user has values of their own for',
-  'dashboard/ui/ui.tsx closing': 'what closes the dialog that is being put on the page',
+  'dashboard/ui/dialogs.tsx closing': 'what closes the dialog that is being put on the page',
   'dashboard/ui/ui.tsx nextToast': 'the number of the next message',
   'dashboard/watchlists/lists.ts settled': 'the change under way, which the next one waits for',
   'dashboard/watchlists/lists.ts newest': 'arrangements on their way to the server',

@@ -18,7 +18,7 @@ import { openReport } from '../open-report.ts'
 import { remembered, timezone } from '../settings.ts'
 import { Combobox } from '../ui/combobox.tsx'
 import { actions, DataTable, type Column } from '../ui/data-table.tsx'
-import { Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { Button, cx, Empty, uiStyles as ui, IconButton } from '../ui/ui.tsx'
 import {
   differingInputs,
   idsOf,
@@ -356,13 +356,7 @@ const columnsOf = (
     cell: ({ report }) => (name in report.inputs ? valueText(report.inputs[name]) : '—'),
   })),
   actions('Remove', ({ id, name }) => (
-    <Button
-      size="small"
-      variant="quiet"
-      icon="close"
-      label={`Take ${name} out of the comparison`}
-      onClick={() => onRemove(id)}
-    />
+    <IconButton icon="close" label={`Take ${name} out of the comparison`} onClick={() => onRemove(id)} />
   )),
 ]
 

@@ -25,7 +25,8 @@ import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { item, Menu, type MenuItems } from '../ui/menu.tsx'
-import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Badge, Button, Empty, Field, toast } from '../ui/ui.tsx'
 import { BridgeForm, type BridgeSource } from './bridge-form.tsx'
 
 const WHY: Readonly<Record<NonNullable<BridgeOrder['reason']>, string>> = {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { askFirst, Listed, type LoadPage, type PageOf, usePages } from '../frame/page.tsx'
 import { item, Menu, type MenuItems } from '../ui/menu.tsx'
-import { Dialog } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 
 interface RowProps {
   readonly name: string

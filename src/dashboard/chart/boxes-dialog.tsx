@@ -3,7 +3,8 @@
 import { price } from '../format.ts'
 import { Segments } from '../frame/page.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Dialog, Field } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field } from '../ui/ui.tsx'
 import { activeCell, boxes, chartType, mintick } from './chart-state.ts'
 import { DEFAULT_BOXES, type Boxes } from './price-bars.ts'
 

@@ -4,7 +4,7 @@ import type { Bars } from '../../market/bars.ts'
 import type { Compared, Market } from '../charts.ts'
 import { percent, intervalText, gain } from '../format.ts'
 import { theme } from '../settings.ts'
-import { Button, cx, toastError } from '../ui/ui.tsx'
+import { Button, cx, toastError, IconButton } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'
 import { barAt } from './bars.ts'
 import { symbols, type Cell } from './cell.ts'
@@ -65,17 +65,13 @@ export function ComparedLine({
         >
           {SCALES[scale][0]}
         </Button>
-        <Button
-          variant="quiet"
-          size="small"
+        <IconButton
           icon="eye"
           label={hidden ? `Show ${symbol}` : `Hide ${symbol}`}
           pressed={hidden}
           onClick={() => changeCompared(cell, compared, { hidden: !hidden })}
         />
-        <Button
-          variant="quiet"
-          size="small"
+        <IconButton
           icon="close"
           label={`Take ${symbol} off the chart`}
           onClick={() => removeCompared(cell, compared)}

@@ -4,7 +4,7 @@ import { ApiError } from '../api-client.ts'
 import { counted, exitName, money, percent, price, quantity, time as timeText, gain } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { runScript } from '../run-script.ts'
-import { Button, cx, Failure, Said } from '../ui/ui.tsx'
+import { Button, cx, Failure, Said, IconButton } from '../ui/ui.tsx'
 import { run, runProblem } from '../workspace.ts'
 import { showsClock } from './bars.ts'
 import type { Cell } from './cell.ts'
@@ -58,13 +58,7 @@ export function RunProblem() {
       <Button size="small" onClick={() => void runScript()}>
         Run again
       </Button>
-      <Button
-        variant="quiet"
-        size="small"
-        icon="close"
-        label="Dismiss"
-        onClick={() => (runProblem.value = null)}
-      />
+      <IconButton icon="close" label="Dismiss" onClick={() => (runProblem.value = null)} />
     </div>
   )
 }

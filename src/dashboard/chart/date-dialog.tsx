@@ -2,8 +2,9 @@
 
 import { useState } from 'preact/hooks'
 import { time } from '../format.ts'
-import { openDialog } from '../ui/dialogs.tsx'
-import { Button, Dialog, Field, useClose } from '../ui/ui.tsx'
+import { openDialog, useClose } from '../ui/dialogs.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Button, Field } from '../ui/ui.tsx'
 import { lookAt } from '../workspace.ts'
 import { showsClock } from './bars.ts'
 import { shown, zone } from './chart-state.ts'

@@ -3,7 +3,7 @@
 
 import { intervalText } from '../format.ts'
 import { intervalMs, normalizeInterval, parseInterval } from '../../market/interval.ts'
-import { Dialog } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { market } from '../workspace.ts'
 import { symbols } from './cell.ts'
 import s from './chart.module.css'

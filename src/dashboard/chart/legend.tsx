@@ -8,7 +8,7 @@ import { percent, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { remembered } from '../settings.ts'
 import { changeStudy, removeStudy, settingsOf, type Layer } from '../studies/studies.ts'
-import { Button, cx } from '../ui/ui.tsx'
+import { Button, cx, IconButton } from '../ui/ui.tsx'
 import { cancelRun, runScript } from '../run-script.ts'
 import { outrun, run, running, runProgress } from '../workspace.ts'
 import s from './chart.module.css'
@@ -202,22 +202,14 @@ function ScriptLine({
       )}
       {pane === 'price' && run.value && (
         <span class={s.legendTools}>
-          <Button
-            variant="quiet"
-            size="small"
+          <IconButton
             icon="eye"
             label={isShown ? 'Hide the script' : 'Show the script'}
             pressed={!isShown}
             onClick={() => (cell.showScript.value = !isShown)}
           />
           <StudyMenu title={script.title} />
-          <Button
-            variant="quiet"
-            size="small"
-            icon="close"
-            label="Take the script off the chart"
-            onClick={() => (run.value = null)}
-          />
+          <IconButton icon="close" label="Take the script off the chart" onClick={() => (run.value = null)} />
         </span>
       )}
     </div>
@@ -256,25 +248,19 @@ function StudyLine({
         </span>
       )}
       <span class={s.legendTools}>
-        <Button
-          variant="quiet"
-          size="small"
+        <IconButton
           icon="eye"
           label={study.hidden ? `Show ${title}` : `Hide ${title}`}
           pressed={study.hidden}
           onClick={() => changeStudy(study.id, { hidden: !study.hidden })}
         />
-        <Button
-          variant="quiet"
-          size="small"
+        <IconButton
           icon="settings"
           label={`Settings of ${title}`}
           onClick={() => (settingsOf.value = study.id)}
         />
         <StudyMenu study={study} title={title} />
-        <Button
-          variant="quiet"
-          size="small"
+        <IconButton
           icon="close"
           label={`Take ${title} off the chart`}
           onClick={() => removeStudy(study.id)}

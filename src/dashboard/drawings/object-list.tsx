@@ -5,7 +5,8 @@ import type { Drawing } from '../../wire/drawing.ts'
 import { price as priceText, time as timeText } from '../format.ts'
 import { mintick, zone } from '../chart/chart-state.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Button, Dialog, Empty, Field } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Button, Empty, Field, IconButton } from '../ui/ui.tsx'
 import { selected } from './drawing-state.ts'
 import s from './drawings.module.css'
 import { changeDrawings, drawings } from './sheet.ts'
@@ -48,9 +49,7 @@ function Row({ drawing }: { readonly drawing: Drawing }) {
               `${priceText(first.price, mintick.value)} · ${timeText(first.time, zone.value, true)}`}
           </span>
         </button>
-        <Button
-          size="small"
-          variant="quiet"
+        <IconButton
           icon="eye"
           label={drawing.hidden ? `Show ${name}` : `Hide ${name}`}
           pressed={drawing.hidden === true}
@@ -59,13 +58,7 @@ function Row({ drawing }: { readonly drawing: Drawing }) {
         <Button size="small" variant="quiet" onClick={() => change({ locked: !drawing.locked })}>
           {drawing.locked ? 'Unlock' : 'Lock'}
         </Button>
-        <Button
-          size="small"
-          variant="quiet"
-          icon="trash"
-          label={`Remove ${name}`}
-          onClick={() => changeDrawings([], [drawing.id])}
-        />
+        <IconButton icon="trash" label={`Remove ${name}`} onClick={() => changeDrawings([], [drawing.id])} />
       </div>
       {open && <Points drawing={drawing} />}
     </li>

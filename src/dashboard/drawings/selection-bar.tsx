@@ -9,7 +9,7 @@ import { market } from '../workspace.ts'
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { Icon } from '../ui/icon.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Button, toast } from '../ui/ui.tsx'
+import { toast, IconButton } from '../ui/ui.tsx'
 import { mintick, shown } from '../chart/chart-state.ts'
 import { NO_BARS } from '../chart/scene.ts'
 import { barMsOf } from '../chart/bars.ts'
@@ -95,7 +95,7 @@ export function SelectionBar() {
       <Menu bar label="More for this drawing" items={selectionItems}>
         <Icon name="more" />
       </Menu>
-      <Button variant="quiet" size="small" icon="trash" label="Remove (Delete)" onClick={removeSelected} />
+      <IconButton icon="trash" label="Remove (Delete)" onClick={removeSelected} />
     </div>
   )
 }

@@ -3,7 +3,9 @@
 import { useState } from 'preact/hooks'
 import type { DrawingStyle } from '../../wire/drawing.ts'
 import { theme } from '../settings.ts'
-import { Button, Dialog, Field, useClose } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { useClose } from '../ui/dialogs.tsx'
+import { Button, Field, IconButton } from '../ui/ui.tsx'
 import { selection, templates, type StyleTemplate } from './drawing-state.ts'
 import { INK, styleOf } from './drawn.ts'
 import s from './drawings.module.css'
@@ -82,9 +84,7 @@ function Template({ template, onUse }: { readonly template: StyleTemplate; reado
       <Button size="small" onClick={onUse}>
         Use<span class="visually-hidden"> {name}</span>
       </Button>
-      <Button
-        size="small"
-        variant="quiet"
+      <IconButton
         icon="trash"
         label={`Forget ${name}`}
         onClick={() => (templates.value = templates.peek().filter((one) => one.name !== name))}

@@ -11,7 +11,7 @@ import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { item, Menu, type MenuItems } from '../ui/menu.tsx'
-import { Badge, Button, Said } from '../ui/ui.tsx'
+import { Badge, Button, Said, IconButton } from '../ui/ui.tsx'
 import { bottom, diagnostics, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
 import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
@@ -209,9 +209,7 @@ function SettingsTools({ narrow, onNarrow }: SettingsToolsProps) {
           </Badge>
         </span>
       )}
-      <Button
-        size="small"
-        variant="quiet"
+      <IconButton
         icon="tune"
         label="Inputs"
         pressed={isWide ? inputsShown.value : narrow}

@@ -17,7 +17,7 @@ import {
 import { isSameMarket } from '../charts.ts'
 import { bottomHeight, drawingBar, sideWidth } from '../settings.ts'
 import type { IconName } from '../ui/icon.tsx'
-import { Button, Tabs } from '../ui/ui.tsx'
+import { Tabs, IconButton } from '../ui/ui.tsx'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
 import type { Signal } from '@preact/signals'
@@ -142,16 +142,12 @@ function BottomDrawer() {
         <span class={s.grow} />
         {Body && (
           <>
-            <Button
-              variant="quiet"
-              size="small"
+            <IconButton
               icon="expand"
               label={bottomMaximised.value ? 'Show the chart' : 'Whole height'}
               onClick={() => (bottomMaximised.value = !bottomMaximised.value)}
             />
-            <Button
-              variant="quiet"
-              size="small"
+            <IconButton
               icon="chevron"
               label="Close drawer"
               onClick={() => {
@@ -196,13 +192,7 @@ function SideDrawer() {
         onSelect={(id) => (side.value = id)}
       >
         <span class={s.grow} />
-        <Button
-          variant="quiet"
-          size="small"
-          icon="close"
-          label="Close drawer"
-          onClick={() => (side.value = '')}
-        />
+        <IconButton icon="close" label="Close drawer" onClick={() => (side.value = '')} />
       </Tabs>
       <div class={s.sideBody} role="tabpanel" aria-label={SIDE_NAMES[side.value]}>
         <Body />

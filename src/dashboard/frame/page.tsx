@@ -6,10 +6,11 @@ import type { Answer, Args, OperationName } from '../../wire/operations.ts'
 import { call } from '../api-client.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
-import { openDialog } from '../ui/dialogs.tsx'
+import { openDialog, useClose } from '../ui/dialogs.tsx'
 import { FormProblem, useForm } from '../ui/form.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Button, cx, Dialog, Failure, Skeleton, toastError, useClose } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Button, cx, Failure, Skeleton, toastError, IconButton } from '../ui/ui.tsx'
 import s from './page.module.css'
 
 interface PageProps {
@@ -263,13 +264,7 @@ export function CodeBlock({ text, label }: { readonly text: string; readonly lab
       <pre class={s.code} tabIndex={0} aria-label={label}>
         <code>{text}</code>
       </pre>
-      <Button
-        size="small"
-        variant="quiet"
-        icon="copy"
-        label={`Copy ${label}`}
-        onClick={() => copyText(text)}
-      />
+      <IconButton icon="copy" label={`Copy ${label}`} onClick={() => copyText(text)} />
     </div>
   )
 }

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { keysShown } from '../commands.ts'
 import { remembered, tourDone } from '../settings.ts'
-import { Button } from '../ui/ui.tsx'
+import { Button, IconButton } from '../ui/ui.tsx'
 import { bottom, market, run } from '../workspace.ts'
 import s from './tour.module.css'
 
@@ -131,14 +131,7 @@ export function Tour() {
       <div ref={card} class={s.tour} role="dialog" aria-label="Tour" aria-describedby="tour-text">
         <h2>{title()}</h2>
         <p id="tour-text">{text()}</p>
-        <Button
-          class={s.close ?? ''}
-          size="small"
-          variant="quiet"
-          icon="close"
-          label="Close the tour"
-          onClick={end}
-        />
+        <IconButton class={s.close ?? ''} icon="close" label="Close the tour" onClick={end} />
         <div class={s.foot}>
           <span class={s.dots} role="img" aria-label={`Step ${at + 1} of ${STEPS.length}`}>
             {STEPS.map((_, i) => (

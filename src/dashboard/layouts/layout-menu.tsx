@@ -11,7 +11,8 @@ import { attempt } from '../frame/page.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Ago } from '../ui/ago.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Button, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { market } from '../workspace.ts'
 import {

@@ -9,7 +9,7 @@ import { Ago } from '../ui/ago.tsx'
 import type { Column } from '../ui/data-table.tsx'
 import { item, Menu } from '../ui/menu.tsx'
 import { Spark } from '../ui/spark.tsx'
-import { Badge, Button, Progress } from '../ui/ui.tsx'
+import { Badge, Progress, IconButton } from '../ui/ui.tsx'
 import s from './research.module.css'
 import { share } from '../report/asked.tsx'
 import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
@@ -137,9 +137,7 @@ const pin = ({ onChanged }: Acts): Column<Run> => ({
   look: 'pin',
   cell: ({ kind, id, name, pinned }) =>
     kind === 'backtest' && (
-      <Button
-        variant="quiet"
-        size="small"
+      <IconButton
         icon="star"
         class={s.pin}
         label={`Keep ${name} for good`}

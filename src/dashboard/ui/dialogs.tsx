@@ -3,8 +3,14 @@
 
 import { effect, signal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
 import { path } from '../router.ts'
-import { beginDialog } from './ui.tsx'
+
+type Close = (isSent?: boolean) => void
+/** Of the dialog that is being put on the page, whose parts take it at once. A context says the same in 400 bytes. */
+let closing: Close = () => {}
+/** What closes the dialog that it is called in; with true once its form was sent. */
+export const useClose = (): Close => useRef(closing).current
 
 interface Opened {
   readonly dialog: JSX.Element
@@ -29,7 +35,7 @@ effect(() => {
 })
 
 function Shown({ one }: { readonly one: Opened }) {
-  beginDialog((isSent) => close(one, isSent))
+  closing = (isSent) => close(one, isSent)
   return one.dialog
 }
 

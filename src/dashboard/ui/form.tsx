@@ -9,7 +9,9 @@ import { user } from '../session.ts'
 import { faultOf, refusalOf, wants, type InputType } from './field-words.ts'
 import { saidAt } from './refusal-words.ts'
 import s from './form.module.css'
-import { Button, cx, Dialog, messageOf, Said, useClose } from './ui.tsx'
+import { Dialog } from './dialog.tsx'
+import { useClose } from './dialogs.tsx'
+import { Button, cx, messageOf, Said } from './ui.tsx'
 import type { WireField } from './wire-fields.ts'
 
 interface FormOptions<V> {
