@@ -52,6 +52,8 @@ export interface BarChange extends BarCounts {
   readonly previousLast: number | null
 }
 
+type Facts = () => Promise<SymbolInfo>
+
 /** Bars, and the series they were read or built from as it was at that moment; null if there is none. */
 export interface ReadBars {
   readonly bars: Bars
@@ -134,24 +136,23 @@ export class BarCache {
   }
 
   /** The bars alone of what `look` answers. */
-  async read(key: SeriesKey, range: BarRange = {}, info?: SymbolInfo): Promise<Bars> {
-    return (await this.look(key, range, info)).bars
+  async read(key: SeriesKey, range: BarRange = {}, facts?: Facts): Promise<Bars> {
+    return (await this.look(key, range, facts)).bars
   }
 
   /**
-   * Answers a view, not a copy: do not write to it. It is empty if neither the series nor a finer one exists. `info` tells
+   * Answers a view, not a copy: do not write to it. It is empty if neither the series nor a finer one exists. `facts` tell
    * when sessions open, for a series built from a finer one; the reader may have set facts of their own.
    */
-  async look(key: SeriesKey, range: BarRange = {}, info?: SymbolInfo): Promise<ReadBars> {
+  async look(
+    key: SeriesKey,
+    range: BarRange = {},
+    facts: Facts = () => this.symbol(key.exchange, key.symbol, ownerOf(key)),
+  ): Promise<ReadBars> {
     const source = await this.source(key)
     if (!source) return { bars: emptyBars(0), source }
     if (source.interval === key.interval) return this.#stored(key, source, range)
-    return this.#built(
-      key,
-      source,
-      range,
-      info ?? (await this.symbol(key.exchange, key.symbol, ownerOf(key))),
-    )
+    return this.#built(key, source, range, await facts())
   }
 
   async #stored(key: SeriesKey, source: SeriesInfo, range: BarRange): Promise<ReadBars> {

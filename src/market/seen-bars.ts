@@ -68,7 +68,7 @@ export async function barsRunOn(
 ): Promise<Bars> {
   const seen = barsSeenBy(cache, userId)
   if (mayBeMade(key) && !(await cache.source(key))) return seen.read(key, range)
-  return cache.read(key, range, await seen.symbol(key.exchange, key.symbol))
+  return cache.read(key, range, () => seen.symbol(key.exchange, key.symbol))
 }
 
 /** A continuous future is a series too, unless one is stored under that very name. */
@@ -266,7 +266,7 @@ function storedSeenBy(cache: BarCache, userId: string | null): Omit<SeenBars, 'c
     resolve,
     source: async (key) => cache.source(await resolve(key)),
     read: async (key, range = {}) =>
-      cache.read(await resolve(key), range, await symbol(key.exchange, key.symbol)),
+      cache.read(await resolve(key), range, () => symbol(key.exchange, key.symbol)),
     symbol,
     list: async () =>
       seen(await store.list(), userId, ({ exchange, symbol, interval }) => [exchange, symbol, interval]),

@@ -50,11 +50,22 @@ export class ForwardRuns extends FollowedRuns {
       queue: this.#queue,
       advance: (run, pass) => this.advance(run, pass),
     })
+    let askedAllAt = -Infinity
     this.#loop = createLoop(deps, 'advancing forward runs', async (signal) => {
-      return (await this.advanceAll(signal)) ? FORESEE_MS : NAP_MS
+      if (Math.abs(clock.now() - askedAllAt) >= NAP_MS) {
+        askedAllAt = clock.now()
+        this.#rounds.askAll()
+      }
+      return (await this.#rounds.advance(signal)) ? FORESEE_MS : NAP_MS
     })
-    bars.onChange(() => this.#loop.wake())
-    shards.onGained(() => this.#loop.wake())
+    bars.onChange(({ key }) => {
+      this.#rounds.heard(key)
+      this.#loop.wake()
+    })
+    shards.onGained(() => {
+      this.#rounds.askAll()
+      this.#loop.wake()
+    })
     shards.beforeGiving(
       async () => {
         await this.#queue.settled([...this.#queue.users()].filter((userId) => !shards.holds(userId)))
@@ -70,7 +81,8 @@ export class ForwardRuns extends FollowedRuns {
 
   /** Takes up all closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
   advanceAll(signal?: AbortSignal): Promise<boolean> {
-    return this.#rounds.advanceAll(signal)
+    this.#rounds.askAll()
+    return this.#rounds.advance(signal)
   }
 
   /** The markets whose bars are waited for. */

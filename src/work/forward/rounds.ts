@@ -3,13 +3,15 @@
 // A bar that has just closed is taken up in the next round, and does not wait until others have caught up. Those that are
 // behind have what is left of a round, and the next one goes on where this one ended. Turns are counted in the records, so
 // that none starves behind a user's others, however often the server stops: the turn of a run that has no state counts from
-// its beginning, since it may take longer than the server lives.
+// its beginning, since it may take longer than the server lives. A round asks only those runs whose market has had bars since
+// the last one: each that is asked takes some ten reads to find that nothing is there.
 
 import type { UserQueue } from '../jobs/queue.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Shards } from '../../lib/shards.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
-import { barsSeenBy } from '../../market/seen-bars.ts'
+import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
+import { barsRunOn } from '../../market/seen-bars.ts'
 import type { Collection } from '../../store/collection.ts'
 import type { ForwardRun } from './records.ts'
 import { keyOf } from './steps.ts'
@@ -28,6 +30,9 @@ export interface Pass {
   readonly foreseenAt: Map<string, number>
 }
 
+/** Markets; null: all. */
+type Markets = ReadonlySet<string> | null
+
 export interface RoundDeps {
   readonly records: Collection<ForwardRun>
   readonly clock: Clock
@@ -40,25 +45,45 @@ export interface RoundDeps {
 
 export class Rounds {
   readonly #deps: RoundDeps
+  /** Those that have had bars since the last round. */
+  #news: Set<string> | null = null
 
   constructor(deps: RoundDeps) {
     this.#deps = deps
   }
 
-  /** Takes up all closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
-  async advanceAll(signal?: AbortSignal): Promise<boolean> {
+  heard(key: SeriesKey): void {
+    this.#news?.add(marketOf(key))
+  }
+
+  /** The next round asks every run, as where it is not known what came. */
+  askAll(): void {
+    this.#news = null
+  }
+
+  /** Takes up closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
+  async advance(signal?: AbortSignal): Promise<boolean> {
     const pass: Pass = { failed: new Map(), foreseenAt: new Map() }
-    for (;;) {
-      const { isBehind, isProvisional } = await this.#round(pass, signal)
-      if (signal?.aborted) return false
-      if (isBehind) continue
-      for (const error of pass.failed.values()) throw error
-      return isProvisional
+    let asked: Markets = new Set()
+    try {
+      for (;;) {
+        // Who is behind is asked again.
+        asked = asked && this.#news && asked.union(this.#news)
+        this.#news = new Set()
+        const { isBehind, isProvisional } = await this.#round(pass, asked, signal)
+        if (signal?.aborted) return false
+        if (isBehind) continue
+        for (const error of pass.failed.values()) throw error
+        return isProvisional
+      }
+    } catch (error) {
+      this.askAll()
+      throw error
     }
   }
 
-  /** One turn of each run. */
-  async #round(pass: Pass, signal: AbortSignal | undefined) {
+  /** One turn of each run that is asked. */
+  async #round(pass: Pass, asked: Markets, signal: AbortSignal | undefined) {
     const { records, clock, queue, shards } = this.#deps
     const lines = new Map<string, ForwardRun[]>()
     let isProvisional = false
@@ -66,6 +91,8 @@ export class Rounds {
       if (!shards.holds(run.userId)) continue
       isProvisional ||= run.provisional === true
       if (pass.failed.has(run.id)) continue
+      // One that looks at bars which are not over is told of none.
+      if (asked?.has(marketOf(keyOf(run))) === false && run.provisional !== true) continue
       const line = lines.get(run.userId)
       if (line) line.push(run)
       else lines.set(run.userId, [run])
@@ -97,7 +124,8 @@ export class Rounds {
   async #inOrder(line: readonly ForwardRun[]): Promise<ForwardRun[]> {
     const behind = new Set<ForwardRun>()
     // One whose bars cannot be read says so in its turn.
-    for (const run of line) if (await this.#isBehind(run).catch(() => false)) behind.add(run)
+    if (line.length > 1)
+      for (const run of line) if (await this.#isBehind(run).catch(() => false)) behind.add(run)
     return line.toSorted((a, b) => Number(behind.has(a)) - Number(behind.has(b)) || turnOf(a) - turnOf(b))
   }
 
@@ -109,9 +137,12 @@ export class Rounds {
     const source = await cache.source(key)
     if (!source || source.last <= run.last) return false
     const first = NEWEST_BARS + 1
-    const news = await barsSeenBy(cache, run.userId).read(key, { from: run.last + 1, first })
+    const news = await barsRunOn(cache, run.userId, key, { from: run.last + 1, first })
     return news.length === first
   }
 }
+
+/** What has all series of a symbol: a run may be on one that is built of another. */
+const marketOf = (key: SeriesKey) => `${ownerOf(key)}\0${key.exchange}\0${key.symbol}`
 
 const turnOf = ({ turn = 0, begun = 0 }: ForwardRun): number => Math.max(turn, begun)

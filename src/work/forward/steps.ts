@@ -11,11 +11,11 @@ import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
 import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
-import { barsOf, type Bars, rowsOf, selectBars, sliceBars } from '../../market/bars.ts'
+import { type BarRange, barsOf, type Bars, rowsOf, selectBars, sliceBars } from '../../market/bars.ts'
 import { calendarOf } from '../../market/calendar.ts'
 import { parseInterval } from '../../market/interval.ts'
 import { streams } from '../../market/live/live-providers.ts'
-import { barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
+import { barsRunOn, barsSeenBy, seriesOf, type SeenBars } from '../../market/seen-bars.ts'
 import type { Limits } from '../../language/runtime/limits.ts'
 import type { Kv } from '../../store/kv.ts'
 import { tapeOf, type ForwardRun, type TapeRow } from './records.ts'
@@ -117,28 +117,25 @@ export class Steps {
 
   /** The bars that are stored today where the run saw `rows`. */
   async storedRows(run: ForwardRun, rows: readonly TapeRow[]): Promise<TapeRow[]> {
-    const seen = barsSeenBy(this.#deps.bars, run.userId)
-    return rowsOf(await seen.read(keyOf(run), { from: rows[0]![0]!, to: run.last + 1 }))
+    const range = { from: rows[0]![0]!, to: run.last + 1 }
+    return rowsOf(await barsRunOn(this.#deps.bars, run.userId, keyOf(run), range))
   }
 
   /**
    * The closed bars of a range. A stream stores only those; of others the newest may be forming, and nobody says when it is as
    * it stays, so it counts once the next one is there.
    */
-  async closed(
-    userId: string,
-    key: SeriesKey,
-    range: Parameters<SeenBars['read']>[1],
-    most: number,
-  ): Promise<Bars> {
+  async closed(userId: string, key: SeriesKey, range: BarRange, most: number): Promise<Bars> {
     const { bars: cache, clock } = this.#deps
-    const seen = barsSeenBy(cache, userId)
-    const source = await seen.source(key)
-    const bars = await seen.read(key, range)
+    const source = await cache.source(key)
+    const bars = await barsRunOn(cache, userId, key, range)
     const interval = parseInterval(key.interval)
     const newest = bars.time.at(-1)
     if (!source || !interval || newest === undefined) return bars
-    const { end } = calendarOf(await seen.symbol(key.exchange, key.symbol)).period(newest, interval)
+    const { end } = calendarOf(await barsSeenBy(cache, userId).symbol(key.exchange, key.symbol)).period(
+      newest,
+      interval,
+    )
     const isOwn = source.interval === key.interval
     const forming = ownerOf(key) === '' ? await this.#deps.forming?.(key) : null
     // Behind a bar that is told of while it forms, or where only closed ones are stored, it stays as it is.

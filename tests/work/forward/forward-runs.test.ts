@@ -567,6 +567,55 @@ test('a server that is busy goes on later, and tells nothing twice', async () =>
   expect(new Set(told.map((event) => JSON.stringify(event))).size).toBe(told.length)
 })
 
+test('a run is asked where bars of its market came, were it by another interval, and each minute besides', async () => {
+  const { clock, cache, all, open, bring } = await town({ bars: 200 })
+  await bring(100)
+  const runs = open()
+  const { id } = await runs.create('u', { ...BODY, warmup: 50 })
+  const source = cache.source.bind(cache)
+  let asked = 0
+  cache.source = async (key) => (asked++, source(key))
+  const stop = new AbortController()
+  const running = runs.run(stop.signal)
+  const askedAfter = async (work: () => unknown) => {
+    asked = 0
+    await work()
+    await clock.pass(1000)
+    return asked > 0
+  }
+  const other = async (key: object) => cache.upsert({ ...KEY, ...key }, sliceBars(all, 0, 3))
+  expect(await askedAfter(() => {})).toBe(true)
+  expect(await askedAfter(async () => bring(1))).toBe(true)
+  expect((await runs.get('u', id)).bars).toBe(1)
+  expect(await askedAfter(async () => other({ symbol: 'OTHER' }))).toBe(false)
+  expect(await askedAfter(async () => other({ owner: 'u' }))).toBe(false)
+  expect(await askedAfter(async () => other({ interval: '5m' }))).toBe(true)
+  expect(await askedAfter(async () => clock.pass(60_000))).toBe(true)
+  stop.abort()
+  await running
+})
+
+test('after a failure each run is asked again', async () => {
+  const { clock, open, bring } = await town({ bars: 200 })
+  await bring(100)
+  const pool = inlinePool()
+  let failures = 1
+  const runs = open({
+    do: (...job) => (failures-- > 0 ? Promise.reject(new Error('no worker')) : pool.do(...job)),
+  })
+  failures = 0
+  const { id } = await runs.create('u', { ...BODY, warmup: 50 })
+  const stop = new AbortController()
+  const running = runs.run(stop.signal)
+  await clock.pass(1000)
+  failures = 1
+  await bring(1)
+  await clock.pass(10_000)
+  expect((await runs.get('u', id)).bars).toBe(1)
+  stop.abort()
+  await running
+})
+
 test('a run that is slow holds up those of its user, and nobody else’s', async () => {
   const { open, bring } = await town({ bars: 200 })
   await bring(100)
