@@ -11,19 +11,12 @@ import { Problem } from '../lib/problem.ts'
 import { BarRuns, type KeepTwice, sortBars, type Twice, withoutTwice } from './bar-runs.ts'
 import type { BarDraft } from './bar-store.ts'
 import { type Calendar, openOfDate } from './calendar.ts'
-import {
-  type Bars,
-  columnsOf,
-  concatBars,
-  copyBars,
-  emptyBars,
-  lowerBound,
-  sliceBars,
-  withSides,
-} from './bars.ts'
+import { type Bars, columnsOf, concatBars, copyBars, emptyBars, lowerBound, sliceBars } from './bars.ts'
 import { RowNumbers } from './row-numbers.ts'
 
 const BLOCK_ROWS = 65_536
+/** The first block has room for so many at first: most imports bring a few bars, and to clear 3 MB for each was most of what it took. */
+const FIRST_ROWS = 1024
 /** Blocks that are sorted together: 12 MB, for which the thread does nothing else for some 100 ms. */
 const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
@@ -194,11 +187,12 @@ export class BarStage {
     if (at === 0) this.#blocks.push(this.#emptyBlock())
     let block = this.#blocks.at(-1)
     if (!block) return
-    if (this.#sides) {
-      // A file without sides may be followed by one with them.
-      if (!block.bought) this.#blocks[this.#blocks.length - 1] = block = withSides(block)
-      if (block.bought) block.bought[at] = bought
+    // A file without sides may be followed by one with them.
+    if (at === block.length || (this.#sides && !block.bought)) {
+      const room = emptyBars(at === block.length ? BLOCK_ROWS - at : 0, { sides: this.#sides })
+      this.#blocks[this.#blocks.length - 1] = block = concatBars([block, room])
     }
+    if (block.bought) block.bought[at] = bought
     block.time[at] = time
     block.open[at] = open
     block.high[at] = high
@@ -218,7 +212,7 @@ export class BarStage {
     const spare = this.#spare
     this.#spare = null
     if (spare && (spare.bought !== undefined) === this.#sides) return spare
-    return emptyBars(BLOCK_ROWS, { sides: this.#sides })
+    return emptyBars(this.#length === 0 ? FIRST_ROWS : BLOCK_ROWS, { sides: this.#sides })
   }
 
   /** The number of a row of this file, counted through all files. */
