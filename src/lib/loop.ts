@@ -31,13 +31,14 @@ export function createLoop(
   const { clock } = deps
   const backoff = new Backoff(deps, what, options)
   let woken = new AbortController()
+  // With a reason given, none is made: that would be an error with a stack.
+  const wake = () => woken.abort(null)
   return {
-    wake: () => woken.abort(),
+    wake,
     async run(signal) {
-      const stop = () => woken.abort()
-      signal.addEventListener('abort', stop, { once: true })
+      signal.addEventListener('abort', wake, { once: true })
       while (!signal.aborted) {
-        woken = new AbortController()
+        if (woken.signal.aborted) woken = new AbortController()
         try {
           const napMs = await step(signal)
           backoff.worked()
@@ -48,7 +49,7 @@ export function createLoop(
           await clock.sleep(backoff.waitMs, signal)
         }
       }
-      signal.removeEventListener('abort', stop)
+      signal.removeEventListener('abort', wake)
     },
   }
 }

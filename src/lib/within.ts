@@ -9,6 +9,6 @@ export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Pro
   try {
     return await Promise.race([work, late])
   } finally {
-    enough.abort()
+    enough.abort(null)
   }
 }

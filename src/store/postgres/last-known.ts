@@ -102,12 +102,11 @@ export class LastKnown {
       answer: () => Promise<T>,
       sizeOf: (value: T) => number,
     ) =>
-      this.#ask({
+      this.#ask(answer, () => ({
         name: JSON.stringify(question),
         topics: keys.map((key) => topicOf('document', key)),
-        ask: answer,
         sizeOf,
-      })
+      }))
     return {
       get: (key) =>
         ask(
@@ -164,39 +163,51 @@ export class LastKnown {
         this.#written('symbol', named(...name))
       },
       info: (key) =>
-        this.#ask({
-          name: JSON.stringify(['info', key]),
-          topics: [topicOf('series', [ownerOf(key), key.exchange, key.symbol, key.interval])],
-          ask: () => store.info(key),
-          sizeOf: () => ROW_BYTES,
-        }),
+        this.#ask(
+          () => store.info(key),
+          () => ({
+            name: JSON.stringify(['info', key]),
+            topics: [topicOf('series', [ownerOf(key), key.exchange, key.symbol, key.interval])],
+            sizeOf: () => ROW_BYTES,
+          }),
+        ),
       list: (of) =>
-        this.#ask({
-          name: JSON.stringify(['series', of]),
-          topics: [topicOf('series', of ? [ownerOf(of), of.exchange, of.symbol] : [])],
-          ask: () => store.list(of),
-          sizeOf: (rows) => rowsOf(rows),
-        }),
+        this.#ask(
+          () => store.list(of),
+          () => ({
+            name: JSON.stringify(['series', of]),
+            topics: [topicOf('series', of ? [ownerOf(of), of.exchange, of.symbol] : [])],
+            sizeOf: (rows) => rowsOf(rows),
+          }),
+        ),
       symbol: (...name) =>
-        this.#ask({
-          name: JSON.stringify(['symbol', ...name]),
-          topics: [topicOf('symbol', named(...name))],
-          ask: () => store.symbol(...name),
-          sizeOf: () => ROW_BYTES,
-        }),
+        this.#ask(
+          () => store.symbol(...name),
+          () => ({
+            name: JSON.stringify(['symbol', ...name]),
+            topics: [topicOf('symbol', named(...name))],
+            sizeOf: () => ROW_BYTES,
+          }),
+        ),
       symbols: () =>
-        this.#ask({
-          name: JSON.stringify(['symbols']),
-          topics: [topicOf('symbol', [])],
-          ask: () => store.symbols(),
-          sizeOf: (rows) => rowsOf(rows),
-        }),
+        this.#ask(
+          () => store.symbols(),
+          () => ({
+            name: JSON.stringify(['symbols']),
+            topics: [topicOf('symbol', [])],
+            sizeOf: (rows) => rowsOf(rows),
+          }),
+        ),
     }
   }
 
-  async #ask<T>(question: Question<T>): Promise<T> {
+  /** What is asked beside requests is not remembered, and need not have a name. */
+  #ask<T>(ask: () => Promise<T>, named: () => Omit<Question<T>, 'ask'>): Promise<T> {
     const shown = this.#shows.getStore()
-    if (!shown) return question.ask()
+    return shown ? this.#askFor(shown, { ...named(), ask }) : ask()
+  }
+
+  async #askFor<T>(shown: Shown, question: Question<T>): Promise<T> {
     const known = this.#known(question.name)
     if (this.#isInVain(shown)) {
       if (!known) throw away()
