@@ -7,9 +7,9 @@ import { numbered, type Row, type Table, type Tables, type Tx } from './postgres
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Statement = (tx: Tx, values: any, text: string) => readonly Row[] | Promise<readonly Row[]>
 
-const bytesOf = (key: string) => Buffer.from(key, 'latin1')
-const keyOf = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+/** Keys are kept as hexadecimal digits, which is how lists of them come, and sort alike. */
+const bytesOf = (key: string) => Buffer.from(key, 'hex')
+const keyOf = (bytes: Uint8Array) => bytes.toHex()
 
 /** Arrays come as text; see `store/postgres/arrays.ts`. */
 function items(text: string): string[] {
@@ -17,8 +17,7 @@ function items(text: string): string[] {
 }
 const numbers = (text: string) => items(text).map(Number)
 const numbersOrNull = (text: string) => items(text).map((one) => (one === 'NULL' ? null : Number(one)))
-const keys = (text: string) =>
-  items(text).map((one) => Buffer.from(one.slice(4, -1), 'hex').toString('latin1'))
+const keys = (text: string) => items(text).map((one) => one.slice(4, -1))
 
 /** A part of a table, with the rows as the transaction sees them. */
 function each<T extends Row>(table: Table<T>, start?: string, end?: string): [string, T][] {
@@ -202,7 +201,7 @@ function members({ tables, now }: Tx, [start, end, quiet]: readonly [Uint8Array,
     const told = tables.nodes.get(node)
     return {
       work: bytesOf(key),
-      alive: until > now,
+      left: Math.max(0, until - now),
       starting: (told?.version ?? null) === null,
       looking: told !== undefined && told.seen > now - quiet,
       free,
@@ -289,7 +288,7 @@ function servingNodes(
 
 const MINUTE = 60_000
 
-function changesAfter({ tables, xmin }: Tx, [at, n]: readonly [string, string]): Row[] {
+function changesAfter({ tables, xmin, isBehind: behind }: Tx, [at, n]: readonly [string, string]): Row[] {
   const pruned = tables.pruned > Number(at)
   const { changes } = tables
   let from = changes.length
@@ -299,9 +298,10 @@ function changesAfter({ tables, xmin }: Tx, [at, n]: readonly [string, string]):
     from--
   }
   const found = changes.slice(from).filter(({ xid }) => xid < xmin)
-  if (found.length === 0) return [{ pruned, keys: null }]
+  if (found.length === 0) return [{ pruned, behind, keys: null }]
   return found.slice(0, 500).map(({ xid, n: number, node, keys: told }) => ({
     pruned,
+    behind,
     xid: String(xid),
     n: String(number),
     node,
@@ -580,7 +580,7 @@ export const STATEMENTS: readonly (readonly [RegExp, Statement])[] = [
   ],
   [/^update \S+\.leases set until = '-infinity' where work = \$1 and node = \$2$/, leftServing],
   [/^with told as \(update \S+\.nodes/, stay],
-  [/^select l\.work, l\.until > clock_timestamp\(\) as alive/, members],
+  [/^select l\.work, n\.version is null as starting/, members],
   [/^select \S+\.bury_1\(/, bury],
   [/^select \S+\.claim_1\(/, claim],
   [/^select shard from \S+\.shards/, held],

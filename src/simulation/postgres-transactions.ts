@@ -121,6 +121,11 @@ export class Tx {
     return this.#all.xmin
   }
 
+  /** Whether one is over that began after one that may still commit. */
+  get isBehind(): boolean {
+    return this.#all.xmin < this.#all.over + 1
+  }
+
   get hasWritten(): boolean {
     return this.#xid !== null
   }
@@ -196,6 +201,8 @@ export class Transactions {
   #xids = 1
   #numbers = 0
   readonly #active = new Set<number>()
+  /** The last of those that are over. */
+  over = 0
   #locks = new Map<string, Lock>()
 
   constructor(timeline: Timeline) {
@@ -218,6 +225,7 @@ export class Transactions {
 
   ended(xid: number): void {
     this.#active.delete(xid)
+    this.over = Math.max(this.over, xid)
   }
 
   notify(): void {
@@ -260,7 +268,6 @@ export class Transactions {
       lock.holders.set(next.tx, next.isExclusive)
       next.got()
     }
-    if (lock.holders.size === 0) this.#locks.delete(name)
   }
 }
 

@@ -163,7 +163,7 @@ test('shards that stay nobody’s are taken by whoever looks, until the one whos
   const nodes = [first, slow, dead]
   await settle(nodes)
   await expire(schema, dead)
-  for (let looks = 0; looks < 4; looks++) {
+  for (let looks = 0; looks < 3; looks++) {
     await first.fleet.look()
     expect(counts([first, slow])).toEqual([128, expect.any(Number)])
   }

@@ -3,8 +3,8 @@
 // The order is that of the transactions, and a row is read once no transaction before it can still commit: numbers are
 // given before a commit and may become visible in another order, so a reader that went on from the greatest number it
 // has seen would lose rows. NOTIFY says that there may be something to read, and is only ever a hint: rows are looked
-// for once a second anyhow, and four times where something was just heard of, or rows came that nobody was told of, as where
-// nothing can be listened to behind pgbouncer.
+// for once a second anyhow, and four times where something that was just heard of may wait for another transaction, or rows
+// came that nobody was told of, as where nothing can be listened to behind pgbouncer.
 //
 // Rows are kept until every node that is alive has read them. One that was away for longer is told that it has missed some.
 
@@ -16,6 +16,7 @@ import { decodeKey } from '../key.ts'
 import type { Key } from '../kv.ts'
 import type { Connection } from './connection.ts'
 import type { SqlClient } from './database.ts'
+import type { Schema } from './schema.ts'
 import { channelOf } from './waker.ts'
 
 export interface FeedChange {
@@ -32,6 +33,13 @@ interface ChangeRow {
   readonly node: string
   /** null: there is nothing to read. */
   readonly keys: readonly Uint8Array[] | null
+}
+
+interface FoundRow extends ChangeRow {
+  /** Rows behind the last one that was read are gone. */
+  readonly pruned: boolean
+  /** A transaction is over that began after one that is not. */
+  readonly behind: boolean
 }
 
 const POLL_MS = 250
@@ -55,13 +63,18 @@ export class ChangeFeed {
   #seenAt = -Infinity
   /** When this node had last read everything there was, by the clock of `run`. */
   #caughtUpAt: number | null = null
+  /** Whether rows may have been written that are not to be read yet. */
+  #isWaiting = false
   /** When it was last told that there may be something to read. */
   #toldAt = -Infinity
   /** Nothing tells it what is written, as far as it knows. */
   #isDeaf = true
 
+  readonly #reading: string
+
   constructor(connection: Connection) {
     this.#connection = connection
+    this.#reading = readingFrom(connection.schema)
   }
 
   /** Returns a function that ends the subscription. */
@@ -97,11 +110,10 @@ export class ChangeFeed {
       const count = await this.read()
       const now = clock.now()
       if (count < PAGE) this.#caughtUpAt = now
-      // What it was told of may have to wait for a transaction that began before.
       const isTold = now - this.#toldAt < QUIET_POLL_MS
       if (count > 0) this.#isDeaf = !isTold
       if (count === PAGE) return 0
-      return this.#isDeaf || isTold ? POLL_MS : QUIET_POLL_MS
+      return this.#isDeaf || (isTold && this.#isWaiting) ? POLL_MS : QUIET_POLL_MS
     })
     const listening = this.#listen(() => {
       this.#toldAt = clock.now()
@@ -113,17 +125,10 @@ export class ChangeFeed {
 
   /** Tells the listeners of the next rows, and answers how many there were. */
   async read(): Promise<number> {
-    const { schema, reading } = this.#connection
+    const { reading } = this.#connection
     const at = (this.#at ??= await this.#now())
-    // In one statement, since rows may be removed between two.
-    const found = await reading.query<ChangeRow & { readonly pruned: boolean }>(
-      `select f.pruned > $1::text::xid8 as pruned, c.* from ${schema}.feed f left join lateral (
-         select xid::text, n, node, keys from ${schema}.changes
-         where (xid, n) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
-         order by changes.xid, n limit ${PAGE}
-       ) c on true`,
-      [at.xid, at.n],
-    )
+    const found = await reading.query<FoundRow>(this.#reading, [at.xid, at.n])
+    this.#isWaiting = found[0]?.behind === true
     if (found[0]?.pruned === true) {
       this.#at = await this.#now()
       this.#missed.tell()
@@ -187,3 +192,13 @@ export class ChangeFeed {
     }
   }
 }
+
+/** In one statement, since rows may be removed between two. */
+const readingFrom = (schema: Schema) =>
+  `select f.pruned > $1::text::xid8 as pruned,
+     pg_snapshot_xmin(pg_current_snapshot()) < pg_snapshot_xmax(pg_current_snapshot()) as behind, c.*
+   from ${schema}.feed f left join lateral (
+     select xid::text, n, node, keys from ${schema}.changes
+     where (xid, n) > ($1::text::xid8, $2::bigint) and xid < pg_snapshot_xmin(pg_current_snapshot())
+     order by changes.xid, n limit ${PAGE}
+   ) c on true`

@@ -22,16 +22,16 @@ import { LEASE_MS, type Lease, takeLease } from './lease.ts'
 import type { Schema } from './schema.ts'
 import { away } from './silence.ts'
 
-/** How often nodes look after each other. A node that was killed is replaced after a lease and one of these. */
-const LOOK_MS = 500
+/** How often nodes look after each other, and besides when the lease of one that is silent ends: then it is replaced. */
+const LOOK_MS = 1000
 /** After so many looks at shards that are nobody's, they are taken by whoever looks, whatever its share. */
-const PATIENT_LOOKS = 4
+const PATIENT_LOOKS = 3
 /** Where all shards have work under way, so many at a time begin no more of it and go when it is done. */
 const BUSY_AT_ONCE = 8
 /** How long a server that is about to stop waits until others may have what it does nothing for. */
 const RETIRE_MS = 2000
-/** Who was not heard of for this part of a lease, which is three looks, is not left a share of what is nobody's. */
-const QUIET = 3 / 8
+/** Who was not heard of for this part of a lease, which is two looks, is not left a share of what is nobody's. */
+const QUIET = 1 / 2
 const NODES: Key = ['lease', 'node']
 /** Servers from before there were several at a time wait for this one, and are waited for. */
 const SERVING = 'serving'
@@ -51,7 +51,8 @@ export interface FleetNode {
 
 interface Member {
   readonly name: string
-  readonly isAlive: boolean
+  /** How long its lease runs from now on; 0: it is over. */
+  readonly leftMs: number
   /** It does no work yet, and gets no share. */
   readonly isStarting: boolean
   /** It was heard of a moment ago; one that was not may be dead, though its lease has not run out. */
@@ -66,7 +67,7 @@ interface Looked {
 
 interface MemberRow {
   readonly work: Uint8Array
-  readonly alive: boolean
+  readonly left: number
   readonly starting: boolean
   readonly looking: boolean
   readonly free: number
@@ -105,6 +106,9 @@ export class Fleet implements Shards {
   #wake = () => {}
   readonly #buried: (() => void)[] = []
   readonly #lose: () => void
+  readonly #staying: string
+  /** The bounds of the keys of nodes. */
+  readonly #nodes = prefixRange(NODES)
 
   private constructor(
     connection: Connection,
@@ -123,6 +127,7 @@ export class Fleet implements Shards {
     this.#leaseMs = leaseMs
     this.#lagMs = lagMs
     this.#clock = clock
+    this.#staying = stayingIn(connection.schema)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#lose = resolve
     this.lost = Promise.race([promise, lease.lost])
@@ -229,15 +234,7 @@ export class Fleet implements Shards {
   }
 
   async run(deps: { readonly clock: Clock; readonly log: Log }, signal: AbortSignal): Promise<void> {
-    const loop = createLoop(
-      deps,
-      'looking after the other servers',
-      async () => {
-        await this.look()
-        return LOOK_MS
-      },
-      { mostMs: LOOK_MS },
-    )
+    const loop = createLoop(deps, 'looking after the other servers', () => this.look(), { mostMs: LOOK_MS })
     this.#wake = () => loop.wake()
     await Promise.all([loop.run(signal), this.#watchLease(signal)])
   }
@@ -255,17 +252,23 @@ export class Fleet implements Shards {
     }
   }
 
-  /** Buries who is dead, and takes or gives back shards. */
-  async look(): Promise<void> {
+  /** Buries who is dead, and takes or gives back shards. Answers when to look again. */
+  async look(): Promise<number> {
     const { members: all, free } = await this.#stay()
+    const ends = all.flatMap(({ leftMs }) => (leftMs > 0 ? [leftMs] : []))
+    await this.#share(all, free)
+    return Math.min(LOOK_MS, ...ends)
+  }
+
+  async #share(all: readonly Member[], free: number): Promise<void> {
     // Noticed here already, since the lease may be renewed much later.
     if (!all.some(({ name }) => name === this.node)) return this.#lose()
     let isFewer = false
     const mayBury = this.#mayBury()
-    for (const { name, isAlive } of all)
-      if (mayBury && !isAlive && name !== this.node && (await this.#bury(name))) isFewer = true
+    for (const { name, leftMs } of all)
+      if (mayBury && leftMs <= 0 && name !== this.node && (await this.#bury(name))) isFewer = true
     const alive = all.filter(
-      ({ name, isAlive, isStarting }) => (isAlive && !isStarting) || name === this.node,
+      ({ name, leftMs, isStarting }) => (leftMs > 0 && !isStarting) || name === this.node,
     )
     const members = namesOf(alive)
     isFewer ||= this.#members.some((name) => !members.includes(name))
@@ -305,28 +308,19 @@ export class Fleet implements Shards {
       ])
   }
 
-  /** Says that this node is there, and answers who else is. In one statement, since every node does so twice a second. */
+  /** Says that this node is there, and answers who else is. In one statement, since every node does so every second. */
   async #stay(): Promise<Looked> {
-    const { schema, writing } = this.#connection
-    const rows = await writing.query<MemberRow & { kept: boolean }>(
-      `with told as (update ${schema}.nodes set version = $7, lag_ms = $8,
-         seen = clock_timestamp() - $10 * interval '1 ms' where node = $9
-       ), kept as (update ${schema}.leases set until = clock_timestamp() + $6 * interval '1 ms'
-         where work = $4 and node = $5 returning fence
-       )
-       select exists (select from kept) as kept, ${membersOf(schema)}`,
-      [
-        ...this.#whose(),
-        SERVING_KEY,
-        TOGETHER,
-        this.#leaseMs,
-        this.#version,
-        this.#lagMs(),
-        this.node,
-        // One that is about to stop is left no share.
-        this.#isRetiring ? this.#leaseMs : 0,
-      ],
-    )
+    const rows = await this.#connection.writing.query<MemberRow & { kept: boolean }>(this.#staying, [
+      ...this.#whose(),
+      SERVING_KEY,
+      TOGETHER,
+      this.#leaseMs,
+      this.#version,
+      this.#lagMs(),
+      this.node,
+      // One that is about to stop is left no share.
+      this.#isRetiring ? this.#leaseMs : 0,
+    ])
     if (rows[0]?.kept !== true) this.#lose()
     return lookedAt(rows)
   }
@@ -338,8 +332,7 @@ export class Fleet implements Shards {
 
   /** What `membersOf` is given first. */
   #whose(): unknown[] {
-    const { start, end } = prefixRange(NODES)
-    return [start, end, this.#leaseMs * QUIET]
+    return [this.#nodes.start, this.#nodes.end, this.#leaseMs * QUIET]
   }
 
   /**
@@ -417,16 +410,26 @@ export class Fleet implements Shards {
 
 /** Between the keys $1 and $2; $3: for how long one that looks is silent at most. */
 const membersOf = (schema: Schema) =>
-  `l.work, l.until > clock_timestamp() as alive, n.version is null as starting,
+  `l.work, n.version is null as starting,
+     extract(epoch from greatest(l.until, clock_timestamp()) - clock_timestamp())::float8 * 1000 as left,
      coalesce(n.seen > clock_timestamp() - $3 * interval '1 ms', false) as looking,
      (select count(*)::int from ${schema}.shards s where s.holder is null) as free
    from ${schema}.leases l left join ${schema}.nodes n on n.node = l.node
    where l.work >= $1 and l.work < $2`
 
+const stayingIn = (schema: Schema) =>
+  `
+  with told as (update ${schema}.nodes set version = $7, lag_ms = $8,
+    seen = clock_timestamp() - $10 * interval '1 ms' where node = $9
+  ), kept as (update ${schema}.leases set until = clock_timestamp() + $6 * interval '1 ms'
+    where work = $4 and node = $5 returning fence
+  )
+  select exists (select from kept) as kept, ${membersOf(schema)}`.trim()
+
 function lookedAt(rows: readonly MemberRow[]): Looked {
-  const members = rows.map(({ work, alive, starting, looking }) => ({
+  const members = rows.map(({ work, left, starting, looking }) => ({
     name: String(decodeKey(work)[2]),
-    isAlive: alive,
+    leftMs: left,
     isStarting: starting,
     isLooking: looking,
   }))

@@ -88,15 +88,13 @@ function kept(
   let renewal: Promise<unknown> = Promise.resolve()
   let [triedAt, renewedAt] = [askedAt, askedAt]
   const mine = [encodeKey(key), node, fence]
+  const renewing = `update ${schema}.leases set until = clock_timestamp() + interval '${leaseMs} ms'
+    where work = $1 and node = $2 and fence = $3 returning fence`
   async function renew(): Promise<boolean> {
     const at = clock.now()
     triedAt = at
     try {
-      const rows = await writing.query(
-        `update ${schema}.leases set until = clock_timestamp() + interval '${leaseMs} ms'
-         where work = $1 and node = $2 and fence = $3 returning fence`,
-        mine,
-      )
+      const rows = await writing.query(renewing, mine)
       if (rows.length > 0) renewedAt = at
       return rows.length > 0
     } catch {

@@ -26,27 +26,33 @@ export function postgresKv(connection: KvDeps): Kv {
   const { schema, reading } = connection
   const groups = new GroupCommit(connection)
 
+  const readOf = (columns: string) =>
+    `select ${columns} from ${schema}.documents where key = any($1::bytea[])`
+  const readVersions = readOf('key, version')
+  const readEntries = readOf('key, value, version')
+  const listOf = (order: string) =>
+    `select key, value, version from ${schema}.documents where key >= $1 and key < $2 order by key ${order} limit $3`
+  const listUp = listOf('asc')
+  const listDown = listOf('desc')
+
   async function found<R extends { readonly key: Uint8Array }>(
     keys: readonly Key[],
-    columns: string,
+    text: string,
   ): Promise<(R | null)[]> {
     if (keys.length === 0) return []
     const asked = keys.map(encodeKey)
-    const rows = await reading.query<R>(
-      `select ${columns} from ${schema}.documents where key = any($1::bytea[])`,
-      [byteaArray(asked)],
-    )
+    const rows = await reading.query<R>(text, [byteaArray(asked)])
     const byKey = new Map(rows.map((row) => [latin1(row.key), row]))
     return asked.map((key) => byKey.get(latin1(key)) ?? null)
   }
 
   async function versions(keys: readonly Key[]): Promise<(Version | null)[]> {
-    const rows = await found<Omit<EntryRow, 'value'>>(keys, 'key, version')
+    const rows = await found<Omit<EntryRow, 'value'>>(keys, readVersions)
     return rows.map((row) => row && row.version)
   }
 
   async function getMany(keys: readonly Key[]): Promise<(Entry | null)[]> {
-    const rows = await found<EntryRow>(keys, 'key, value, version')
+    const rows = await found<EntryRow>(keys, readEntries)
     return rows.map((row) => row && entryOf(row))
   }
 
@@ -57,11 +63,7 @@ export function postgresKv(connection: KvDeps): Kv {
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const { limit, reverse = false } = options
-      const rows = await reading.query<EntryRow>(
-        `select key, value, version from ${schema}.documents where key >= $1 and key < $2
-         order by key ${reverse ? 'desc' : 'asc'} limit $3`,
-        [start, end, limit],
-      )
+      const rows = await reading.query<EntryRow>(reverse ? listDown : listUp, [start, end, limit])
       return rows.map(entryOf)
     },
     async commit(commit) {
