@@ -196,8 +196,15 @@ export class Life {
         later(() => void thread.onmessage?.(new MessageEvent('message', { data })))
       },
     }
-    // Nobody looks at pictures here, and to draw them was a seventh of what a world took.
-    serveJobs({ ...KINDS, picture: () => null, trials: (...asked) => this.#try(...asked) }, () => {}, port)
+    // Nobody looks at pictures here, and to draw them was a seventh of what a world took. All threads have one heap here,
+    // which is collected when it needs to be.
+    serveJobs(
+      { ...KINDS, picture: () => null, trials: (...asked) => this.#try(...asked) },
+      () => {},
+      port,
+      () => {},
+      (work, ms) => timeline.after(ms, () => this.reach(() => !isEnded && work())),
+    )
     return thread
   }
 

@@ -178,7 +178,7 @@ async function befall(
   timeline.tell('FAULT', 'is over')
 }
 
-const WATCH_MS = 200
+const WATCH_MS = 1000
 
 /** No two servers do the work of the same shard, as far as they can know. */
 async function watchShards({ servers, keeping, history, timeline }: Faulty): Promise<void> {

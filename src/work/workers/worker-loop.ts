@@ -18,6 +18,7 @@ import {
 } from './job.ts'
 import type { Desk, Host } from './desk.ts'
 import { KeptColumns } from './kept-columns.ts'
+import { later, type Later } from './later.ts'
 import { TextGarbage } from './text-garbage.ts'
 import { ownThread, ownThreadMs } from './thread-time.ts'
 
@@ -48,8 +49,14 @@ interface Asker {
   readonly reject: (error: Error) => void
 }
 
-/** `busy` is called before each job that is one of many. */
-export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}, port: WorkerPort = self): void {
+/** `busy` is called before each job that is one of many, `collect` where there is garbage. */
+export function serveJobs(
+  kinds: Partial<Kinds>,
+  busy: () => void = () => {},
+  port: WorkerPort = self,
+  collect: () => void = () => Bun.gc(true),
+  wait: Later = later,
+): void {
   /** Unanswered questions by job. */
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
@@ -57,10 +64,10 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}, po
   const kept = {
     scripts: new CompiledScripts(),
     alertScripts: new CompiledScripts(ALERTS_SIZE_MAX),
-    columns: new KeptColumns(),
+    columns: new KeptColumns(wait, collect),
     last: { report: 0, tracks: 0 },
   }
-  const garbage = new TextGarbage()
+  const garbage = new TextGarbage(wait, collect)
 
   port.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if (data.to === 'job') {
@@ -102,7 +109,7 @@ export function serveJobs(kinds: Partial<Kinds>, busy: () => void = () => {}, po
     // Waits for a turn, so that nothing refers to the answer any more. Collecting takes some 25 ms, whereas a fresh worker
     // needs 150 until it is as fast as this one.
     await turn()
-    Bun.gc(true)
+    collect()
     const { heapTotal, external } = process.memoryUsage()
     tell({ from: 'left', bytes: heapTotal + external })
   }
