@@ -21,6 +21,7 @@ export const CHECKS = {
   released: 'A server that stops in order leaves its work to the others at once',
   counted: 'A counter is what it counts',
   exclusive: 'The work of a shard is one server’s at a time',
+  lent: 'A piece of a sweep is answered or given back by the server that has it, and once',
   worked: 'Long work ends as it should, once, and a forward run does what a backtest of its bars does',
   fed: 'Bars of an exchange are stored as it says them in the end',
   settled: 'When the faults have stopped, everything pending comes to its end',

@@ -12,8 +12,10 @@ import { openServerPostgres } from '../store/postgres/open-postgres.ts'
 import { postgresBars } from '../store/postgres/postgres-bars.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import { SCHEMA } from '../store/postgres/schema.ts'
+import type { Offer } from '../work/sweeps/offers.ts'
 import { Disk } from './disk.ts'
 import type { History } from './history.ts'
+import { Lending } from './lending.ts'
 import type { Life } from './life.ts'
 import { clientsOf, type Line, Postgres } from './postgres.ts'
 import type { Timeline } from './timeline.ts'
@@ -96,6 +98,8 @@ export function togetherOnPostgres(timeline: Timeline, history: History): Keepin
   const query: Query = async <R>(text: string, values: readonly unknown[] = []) =>
     postgres.look(text, values) as R[]
   const looking = { query }
+  const lending = new Lending(history, (node) => !postgres.isMember(node))
+  postgres.watch<Offer>(['sweep-offers', 'id'], (...step) => lending.step(...step))
   const nodes = new Map<Life, string>()
   return {
     kv: postgresKv({

@@ -64,8 +64,20 @@ async function commit(
   for (let round = 1; round <= rounds; round++)
     written.push(...commitRound(tx, round, version, outcomes, lists))
   if (written.length > 0) tx.change(version, node, written.map(bytesOf))
+  watch(tx, new Set(written), node)
   tx.put(tx.tables.commits, keyOf(id), { outcomes, change: null, at: tx.now })
   return [{ outcomes }]
+}
+
+function watch(tx: Tx, written: ReadonlySet<string>, node: string): void {
+  const { watchers, documents } = tx.tables
+  const valueOf = (key: string) => documents.get(key)?.value ?? null
+  for (const { prefix, told } of watchers)
+    for (const key of written)
+      if (key.startsWith(prefix)) {
+        const before = valueOf(key)
+        tx.onCommit(() => told(before, valueOf(key), node))
+      }
 }
 
 /** For each column of checks, sets, deletes and sums a list, as `group-commit.ts` writes it. */

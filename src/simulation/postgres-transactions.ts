@@ -81,6 +81,11 @@ export class Tables {
   readonly drafts = new Table<{ at: number }>()
   readonly notes = new Table<{ first: number; last: number; change: number }>()
   readonly symbols = new Table<{ info: Buffer }>()
+  /** Who is told what becomes of documents whose keys begin so, and which node does it; null: it is not there. */
+  readonly watchers: {
+    readonly prefix: string
+    readonly told: (before: Buffer | null, after: Buffer | null, node: string) => void
+  }[] = []
   /** In the order of their transactions. */
   changes: Change[] = []
   pruned = 0

@@ -3,6 +3,8 @@
 // `store/postgres` does stands in `postgres-statements.ts`; how the answer of one is late or lost, in `Client` below.
 
 import { SQL } from 'bun'
+import { encodeKey } from '../store/key.ts'
+import type { Key } from '../store/kv.ts'
 import type { OpenSql, SqlClient } from '../store/postgres/database.ts'
 import type { Life } from './life.ts'
 import { type Row, Transactions, Tx } from './postgres-transactions.ts'
@@ -35,6 +37,20 @@ export class Postgres {
   isHeld(node: string): boolean {
     const { leases } = this.#transactions.tables
     return leases.all().some((lease) => lease.node === node && lease.until > this.timeline.now)
+  }
+
+  /** Whether nobody has buried it. */
+  isMember(node: string): boolean {
+    return this.#transactions.tables.leases.all().some((lease) => lease.node === node)
+  }
+
+  /** `told` hears of each document of these that a node writes, as it was and as it is. */
+  watch<T>(prefix: Key, told: (before: T | null, after: T | null, node: string) => void): void {
+    const read = (value: Buffer | null) => value && (JSON.parse(value.toString()) as T)
+    this.#transactions.tables.watchers.push({
+      prefix: encodeKey(prefix).toHex(),
+      told: (before, after, node) => told(read(before), read(after), node),
+    })
   }
 
   get shardsChangedAt(): number {

@@ -5,7 +5,9 @@ import { barsOf } from '../../src/market/bars.ts'
 import { markOf, moveMark, readMarkToMove } from '../../src/notify/alerts/mark.ts'
 import { Disk } from '../../src/simulation/disk.ts'
 import { CHANGING_MS, History, QUIET_MS } from '../../src/simulation/history.ts'
+import { Lending } from '../../src/simulation/lending.ts'
 import { Life } from '../../src/simulation/life.ts'
+import type { Offer } from '../../src/work/sweeps/offers.ts'
 import { EPOCH, Timeline } from '../../src/simulation/timeline.ts'
 
 const KEY = { exchange: 'SIM', symbol: 'S0', interval: '5m' }
@@ -63,4 +65,41 @@ test('a choice of a sweep that two servers try at a time is found, but not where
   over()
   history.tries(one, ['sw_1 [2]'], EPOCH)
   expect(checks()).toEqual(['exclusive', 'exclusive'])
+})
+
+test('a piece of a sweep is its taker’s alone, and answered or given back once', () => {
+  const { history, checks } = world()
+  const lending = new Lending(history, (node) => node === 'gone')
+  const free: Offer = {
+    id: 'off_1',
+    sweepId: 'sw_1',
+    lender: 'one',
+    choices: [[2], [3]],
+    node: null,
+    refusedBy: [],
+    outcome: null,
+  }
+  const by = (node: string) => ({ ...free, node })
+  const outcome = { left: [0, 1], out: [], rows: '' } as unknown as NonNullable<Offer['outcome']>
+  const isRight = (...[before, after, node]: Parameters<Lending['step']>) => {
+    const found = checks().length
+    lending.step(before, after, node)
+    return checks().length === found
+  }
+  expect(isRight(null, free, 'one')).toBe(true)
+  expect(isRight(null, free, 'two')).toBe(false)
+  expect(isRight(free, by('two'), 'two')).toBe(true)
+  expect(isRight(free, by('two'), 'one')).toBe(false)
+  expect(isRight(by('two'), { ...free, refusedBy: ['two'] }, 'two')).toBe(true)
+  expect(isRight(free, free, 'two')).toBe(false)
+  expect(isRight(by('two'), free, 'one')).toBe(false)
+  expect(isRight(by('gone'), free, 'one')).toBe(true)
+  const answered = { ...by('two'), outcome }
+  expect(isRight(by('two'), answered, 'three')).toBe(false)
+  expect(isRight(answered, { ...answered, node: null }, 'two')).toBe(false)
+  expect(isRight(answered, null, 'one')).toBe(true)
+  // The same choices in another piece of the same server, and of one that has begun the sweep anew.
+  expect(isRight({ ...by('two'), id: 'off_2' }, { ...answered, id: 'off_2' }, 'two')).toBe(false)
+  expect(isRight({ ...by('two'), lender: 'three' }, { ...answered, lender: 'three' }, 'two')).toBe(true)
+  expect(new Set(checks())).toEqual(new Set(['lent']))
 })
