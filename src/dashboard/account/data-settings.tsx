@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import type { AnswerOf } from '../../wire/operations.ts'
-import { ApiError, apiUrl, call } from '../api-client.ts'
+import { ApiError, apiUrl } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { DropZone } from '../frame/drop-zone.tsx'
 import { Check, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'

@@ -160,7 +160,7 @@ interface WhatProps {
 
 /** What is waited for. */
 function What({ form, all, source, crossings }: WhatProps) {
-  const { kind, op, scriptId, plot, inputs } = form.values
+  const { kind, scriptId, plot, inputs } = form.values
   const withOperator = needsOperator(kind)
   const isDifference = kind === 'indicator' && crossings.some((one) => one.plot === plot && one.isDifference)
   const checked = useLoad<CheckedScript>(

@@ -2,7 +2,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { Compared, Market } from '../charts.ts'
-import { percent, intervalText, gain } from '../format.ts'
+import { intervalText, gain } from '../format.ts'
 import { theme } from '../settings.ts'
 import { Button, cx, toastError, IconButton } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'

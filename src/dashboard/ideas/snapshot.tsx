@@ -18,7 +18,6 @@ import {
   counted,
   marketText,
   money,
-  percent,
   price,
   quantity,
   time as timeText,

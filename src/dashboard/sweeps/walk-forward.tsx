@@ -2,7 +2,7 @@
 // window after window, with the trial that each window chose.
 
 import { useState } from 'preact/hooks'
-import { apiUrl, call } from '../api-client.ts'
+import { apiUrl } from '../api-client.ts'
 import { count, percent, time, gain } from '../format.ts'
 import { Show, useAnswer } from '../frame/page.tsx'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'

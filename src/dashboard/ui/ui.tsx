@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { h } from 'preact'
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { saidText } from '../format.ts'
 import { Icon, type IconName } from './icon.tsx'
