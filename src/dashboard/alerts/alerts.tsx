@@ -3,10 +3,10 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { Listed, More, Page, pageStyles as p, Segments, Show, usePages } from '../frame/page.tsx'
+import { Find, Listed, More, Page, pageStyles as p, Segments, Show, usePages } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
-import { Badge, Button, cx, Empty, Tabs, uiStyles as ui } from '../ui/ui.tsx'
+import { Badge, Button, cx, Empty, Tabs } from '../ui/ui.tsx'
 import { alertAt, market } from '../workspace.ts'
 import { isOn, nameText } from './alert-model.ts'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
@@ -129,13 +129,11 @@ function Fired() {
         return (
           <>
             <div class={cx(p['actions'], p['bar'])}>
-              <input
-                class={cx(ui['input'], p['find'])}
-                type="search"
-                aria-label="Find a firing"
+              <Find
+                label="Find a firing"
                 placeholder="Message, market, alert"
-                value={words}
-                onInput={(event) => setWords(event.currentTarget.value)}
+                words={words}
+                onInput={setWords}
               />
               <span class="muted">The newest first. A click shows the bar.</span>
             </div>

@@ -10,7 +10,7 @@ import { openDialog, useClose } from '../ui/dialogs.tsx'
 import { FormProblem, useForm } from '../ui/form.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Button, cx, Failure, Skeleton, toastError, IconButton } from '../ui/ui.tsx'
+import { Button, cx, Failure, Skeleton, toastError, IconButton, uiStyles as ui } from '../ui/ui.tsx'
 import s from './page.module.css'
 
 interface PageProps {
@@ -324,6 +324,25 @@ function Confirm({ title, text, action, run }: Confirmed) {
     </Dialog>
   )
 }
+
+interface FindProps {
+  readonly label: string
+  readonly placeholder: string
+  readonly words: string
+  readonly onInput: (words: string) => void
+}
+
+/** The field above a list that finds in it. */
+export const Find = ({ label, placeholder, words, onInput }: FindProps) => (
+  <input
+    class={cx(ui['input'], s.find)}
+    type="search"
+    aria-label={label}
+    placeholder={placeholder}
+    value={words}
+    onInput={(event) => onInput(event.currentTarget.value)}
+  />
+)
 
 export function Check({
   checked,

@@ -8,6 +8,7 @@ import type { ChartTheme } from '../chart/paint.ts'
 import { toUtc } from '../chart/zone.ts'
 import { addCommands, commandOf, type Command } from '../commands.ts'
 import { count, money, price, quantity, time as timeText, tone, gain } from '../format.ts'
+import { Check } from '../frame/page.tsx'
 import { Canvas, type Ctx, type Size } from '../report/canvas.tsx'
 import { EquityChart } from '../report/equity-chart.tsx'
 import { barAt } from '../chart/bars.ts'
@@ -137,14 +138,9 @@ function Start() {
           </Button>
         </form>
       </div>
-      <label class={s.check}>
-        <input
-          type="checkbox"
-          checked={blind.value}
-          onChange={(event) => (blind.value = (event.target as HTMLInputElement).checked)}
-        />
+      <Check checked={blind.value} onChange={(on) => (blind.value = on)}>
         Blind: hide symbol and dates
-      </label>
+      </Check>
     </div>
   )
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { RUNS_MAX } from '../backtests/compare-model.ts'
 import {
   askFirst,
+  Find,
   pageStyles as p,
   Segments,
   Show,
@@ -15,7 +16,7 @@ import { onLive } from '../live.ts'
 import { navigate, path, query } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { Order } from '../ui/sorting.ts'
-import { Button, cx, Empty, Select, uiStyles as ui } from '../ui/ui.tsx'
+import { Button, cx, Empty, Select } from '../ui/ui.tsx'
 import { runColumns } from './run-columns.tsx'
 import {
   deleteRuns,
@@ -127,7 +128,7 @@ export function Runs({ names, empty }: RunsProps) {
     <>
       <div class={cx(p['actions'], p['bar'])}>
         <Segments label="Which runs" value={kind} options={FILTERS} onChange={choose} />
-        <Find words={words} onInput={setWords} />
+        <Find label="Find a run" placeholder="Name, market, interval" words={words} onInput={setWords} />
         <Select label="Made" hideLabel value={days} options={PERIODS} onChange={setDays} />
         <div class={cx(p['actions'], p['chosen'])}>
           <Chosen runs={chosen} onDelete={() => remove(chosen)} />
@@ -177,19 +178,6 @@ export function Runs({ names, empty }: RunsProps) {
         }
       </Show>
     </>
-  )
-}
-
-function Find({ words, onInput }: { readonly words: string; readonly onInput: (words: string) => void }) {
-  return (
-    <input
-      class={cx(ui['input'], p['find'])}
-      type="search"
-      aria-label="Find a run"
-      placeholder="Name, market, interval"
-      value={words}
-      onInput={(event) => onInput(event.currentTarget.value)}
-    />
   )
 }
 
