@@ -51,17 +51,14 @@ export function SignIn() {
           actionClass={s.submit}
           labelledBy="sign-in-title"
           beside={
-            <p class={s.switch}>
-              {signingUp ? 'Already have an account?' : 'New here?'}{' '}
-              <button
-                type="button"
-                onClick={() => {
-                  navigate(signingUp ? '/sign-in' : '/sign-up')
-                }}
-              >
-                {signingUp ? 'Sign in' : 'Create an account'}
-              </button>
-            </p>
+            !firstEver && (
+              <p class={s.switch}>
+                {signingUp ? 'Already have an account?' : 'New here?'}{' '}
+                <button type="button" onClick={() => navigate(signingUp ? '/sign-in' : '/sign-up')}>
+                  {signingUp ? 'Sign in' : 'Create an account'}
+                </button>
+              </p>
+            )
           }
         >
           <div class={s.brand}>
