@@ -91,18 +91,14 @@ function Table({
           <div
             key={place}
             title={typeof cell.tooltip === 'string' ? cell.tooltip : undefined}
-            style={cellStyle(
-              cell,
-              place,
-              columns,
-              across,
-              down,
-              width,
-              height,
-              border,
-              table['border_color'],
-              table['bgcolor'],
-            )}
+            style={{
+              gridColumn: `${(place % columns) + 1} / span ${across}`,
+              gridRow: `${Math.floor(place / columns) + 1} / span ${down}`,
+              outline: border > 0 ? `${border}px solid ${color(table['border_color'])}` : 'none',
+              ...sized('minWidth', cell.width, width),
+              ...sized('minHeight', cell.height, height),
+              ...cellStyle(cell, typeof table['bgcolor'] !== 'string'),
+            }}
           >
             {cell.text}
           </div>
@@ -114,39 +110,28 @@ function Table({
 
 const color = (value: unknown): string => (typeof value === 'string' ? value : 'transparent')
 
-function cellStyle(
-  cell: WireCell,
-  place: number,
-  columns: number,
-  across: number,
-  down: number,
-  width: number,
-  height: number,
-  border: number,
-  borderColor: unknown,
-  tableColor: unknown,
-): CSSProperties {
+/** A share of the pane in per cent, if it is given. */
+const sized = (name: string, share: unknown, of: number): CSSProperties =>
+  Number(share) > 0 ? { [name]: `${(Number(share) / 100) * of}px` } : {}
+
+/** `isBare`: its table has no background. */
+function cellStyle(cell: WireCell, isBare: boolean): CSSProperties {
   // A cell without a background shows its text on the page's background.
-  const onPage = typeof cell.bgcolor !== 'string' && typeof tableColor !== 'string'
+  const onPage = typeof cell.bgcolor !== 'string' && isBare
   const formatting = cell.text_formatting ?? ''
   const vertical = { top: 'start', bottom: 'end' }[String(cell.text_valign)] ?? 'center'
   const horizontal = { left: 'start', right: 'end' }[String(cell.text_halign)] ?? 'center'
   return {
-    gridColumn: `${(place % columns) + 1} / span ${across}`,
-    gridRow: `${Math.floor(place / columns) + 1} / span ${down}`,
     display: 'grid',
     alignItems: vertical,
     justifyItems: horizontal,
     textAlign: horizontal === 'start' ? 'left' : horizontal === 'end' ? 'right' : 'center',
     padding: '2px 6px',
     background: color(cell.bgcolor),
-    outline: border > 0 ? `${border}px solid ${color(borderColor)}` : 'none',
     color: onPage ? legible(color(cell.text_color), theme.value) : color(cell.text_color),
     fontSize: `${textSize(cell.text_size)}px`,
     fontFamily: cell.text_font_family === 'monospace' ? 'var(--mono)' : 'inherit',
     fontWeight: formatting.includes('bold') ? 600 : 400,
     fontStyle: formatting.includes('italic') ? 'italic' : 'normal',
-    ...(Number(cell.width) > 0 && { minWidth: `${(Number(cell.width) / 100) * width}px` }),
-    ...(Number(cell.height) > 0 && { minHeight: `${(Number(cell.height) / 100) * height}px` }),
   }
 }
