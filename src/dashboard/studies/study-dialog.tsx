@@ -9,6 +9,7 @@ import { studyDialog } from '../chart/chart-state.ts'
 import { subjectItems } from '../research/subject-menu.ts'
 import { asSubject } from '../research/subject.ts'
 import { Combobox } from '../ui/combobox.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Badge, Button, cx, Empty } from '../ui/ui.tsx'
@@ -115,7 +116,7 @@ function Entry({
       onPointerMove={onPoint}
     >
       <span class={cx(s.star, favourites.value.includes(row.id) && s.starred)} aria-hidden="true">
-        ★
+        <Icon name="star" size={12} />
       </span>
       <span class={s.name}>{row.name}</span>
       {row.short && row.short !== row.name && <span class="muted">{row.short}</span>}

@@ -6,6 +6,7 @@ import { apiUrl } from '../api-client.ts'
 import { count, percent, time, gain } from '../format.ts'
 import { Show, useAnswer } from '../frame/page.tsx'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { StitchedEquity, Verdict } from '../../wire/sweep.ts'
 import j from '../jobs/jobs.module.css'
@@ -102,7 +103,7 @@ function Matrix({
                   onClick={() => choose(place)}
                 >
                   {percent(efficiency, { places: 0 })}
-                  {passes ? ' ✓' : ''}
+                  {passes && <Icon name="check" size={12} />}
                   <span class="visually-hidden">
                     {`, ${percent(share, { places: 0 })} in ${many} windows ${passes ? 'passes' : 'fails'}`}
                   </span>
@@ -215,7 +216,7 @@ function Windows({ cell, capital = NaN, open }: WindowsProps) {
       <ul class={s.rules}>
         {RULES.map(([rule, text]) => (
           <li key={rule} class={cell.passes[rule] ? 'up' : 'down'}>
-            {cell.passes[rule] ? '✓' : '✗'} {text}
+            <Icon name={cell.passes[rule] ? 'check' : 'close'} size={12} /> {text}
             <span class="visually-hidden">{cell.passes[rule] ? ': yes' : ': no'}</span>
           </li>
         ))}
