@@ -2,11 +2,10 @@
 
 import { computed, signal } from '@preact/signals'
 import type { Alert } from '../wire/alert.ts'
-import type { Script } from '../wire/script.ts'
+import type { Script, Diagnostic as ScriptDiagnostic } from '../wire/script.ts'
 import type { Report } from '../wire/report.ts'
 import type { Trials } from '../wire/trials.ts'
 import type { Track } from '../wire/track.ts'
-import type { Diagnostic as ScriptDiagnostic } from '../wire/script.ts'
 import type { Market } from './charts.ts'
 import { remembered } from './settings.ts'
 

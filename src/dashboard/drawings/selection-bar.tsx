@@ -1,8 +1,7 @@
 // The bar for the selected drawings: colour, width, line, text, and actions.
 
 import { useState } from 'preact/hooks'
-import { item, type MenuItem } from '../ui/menu.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { item, type MenuItem, Menu } from '../ui/menu.tsx'
 import { intervalText } from '../format.ts'
 import { theme } from '../settings.ts'
 import { market } from '../workspace.ts'

@@ -1,7 +1,7 @@
 // The drawer of the replay: controls, a timeline, the position at the cursor, and why orders filled.
 
 import { useEffect, useState } from 'preact/hooks'
-import { showsClock } from '../chart/bars.ts'
+import { showsClock, barAt } from '../chart/bars.ts'
 import { chartView } from '../chart/on-screen.ts'
 import { shown, zone } from '../chart/chart-state.ts'
 import type { ChartTheme } from '../chart/paint.ts'
@@ -11,7 +11,6 @@ import { count, money, price, quantity, time as timeText, tone, gain } from '../
 import { Check } from '../frame/page.tsx'
 import { Canvas, type Ctx, type Size } from '../report/canvas.tsx'
 import { EquityChart } from '../report/equity-chart.tsx'
-import { barAt } from '../chart/bars.ts'
 import { Badge, Button, cx, Empty, toastError } from '../ui/ui.tsx'
 import { run } from '../workspace.ts'
 import s from './replay.module.css'

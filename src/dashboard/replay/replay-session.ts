@@ -1,7 +1,6 @@
 // The current replay: its state, its clock, and what it stores on the server.
 
-import type { Cursor as SavedCursor } from '../../wire/replay.ts'
-import type { Bookmark } from '../../wire/replay.ts'
+import type { Cursor as SavedCursor, Bookmark } from '../../wire/replay.ts'
 import { batch, computed, effect, signal } from '@preact/signals'
 import type { Report } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'

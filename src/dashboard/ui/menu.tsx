@@ -1,8 +1,7 @@
 // Menus: a button that opens a list of actions, and the list by itself where a place is clicked. Arrow keys move in it; Escape
 // or a click elsewhere closes it. It is drawn above everything.
 
-import type { ComponentChildren, RefObject } from 'preact'
-import { Fragment } from 'preact'
+import { type ComponentChildren, type RefObject, Fragment } from 'preact'
 import { useSignal, type Signal } from '@preact/signals'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'

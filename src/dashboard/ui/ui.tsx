@@ -1,8 +1,7 @@
 // Buttons, fields, dialogs, toasts and other small controls, usable by keyboard and named for screen readers.
 
 import { signal } from '@preact/signals'
-import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
-import { h } from 'preact'
+import { type ButtonHTMLAttributes, type ComponentChildren, h } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { saidText } from '../format.ts'
