@@ -13,12 +13,23 @@ const TEXTS = Object.fromEntries(
 export const smallerEngine: BunPlugin = {
   name: 'smaller-engine',
   setup(build) {
-    // TradingView's libraries: 67 kB of text as 20 kB, unpacked when a script imports the first of them.
+    // TradingView's libraries: 67 kB of text as 18 kB, unpacked when a script imports the first of them.
     build.onLoad({ filter: /[\\/]libraries[\\/]texts\.ts$/ }, () => ({
-      contents: `import { inflateSync, strFromU8 } from 'fflate'
-const packed = '${Bun.deflateSync(JSON.stringify(TEXTS), { level: 12, library: 'libdeflate' }).toBase64()}'
+      contents: `import { inflateSync } from 'fflate'
+const packed = '${letters(Bun.deflateSync(JSON.stringify(TEXTS), { level: 12, library: 'libdeflate' }))}'
 const kept = {}
-const all = () => JSON.parse(strFromU8(inflateSync(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)))))
+const all = () => {
+  const bytes = []
+  for (let at = 0; at < packed.length; ) {
+    let word = 0
+    for (let i = 0; i < 5; i++) {
+      const code = packed.charCodeAt(at++)
+      word = word * 85 + code - 40 - (code > 92)
+    }
+    bytes.push(word >>> 24, word >>> 16, word >>> 8, word)
+  }
+  return JSON.parse(new TextDecoder().decode(inflateSync(Uint8Array.from(bytes))))
+}
 export const libraryText = (name) => (kept.texts ??= all())[name] ?? ''`,
       loader: 'js',
     }))
@@ -28,6 +39,20 @@ export const libraryText = (name) => (kept.texts ??= all())[name] ?? ''`,
       loader: 'ts',
     }))
   },
+}
+
+/** Five letters for four bytes, where base64 has eight for six: those from `(` to `~`, without the backslash. */
+function letters(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 4) {
+    let word = 0
+    for (let i = at; i < at + 4; i++) word = word * 256 + (bytes[i] ?? 0)
+    for (let power = 85 ** 4; power >= 1; power /= 85) {
+      const digit = Math.floor(word / power) % 85
+      text += String.fromCharCode(digit + (digit < 52 ? 40 : 41))
+    }
+  }
+  return text
 }
 
 /** The second argument of `fn('ta.sma', 'The mean of …', …)` and its like, and sentences in tables. */

@@ -5,6 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { chromium } from 'playwright-core'
 import { barsFromCsv } from '../../src/engine/engine.ts'
+import { bundledVersions } from '../../src/language/libraries/bundled.ts'
+import { LIBRARY_TEXTS } from '../../src/language/libraries/texts.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
 import { isLong } from '../long.ts'
@@ -52,6 +54,21 @@ test('the package is one module of at most 700 kB that needs no other package an
   expect(
     code.match(/\bBun\.\w+|\bBuffer\.\w+|\bTemporal\.|["'](?:node|bun):\w+|\bprocess\.\w+|\brequire\(/g),
   ).toBeNull()
+})
+
+test.each(RUNTIMES)('it has the libraries that TradingView publishes on %s', async (runtime) => {
+  const names = Object.keys(LIBRARY_TEXTS)
+  const imports = names.map((name) => {
+    const [, last = 0] = bundledVersions('TradingView', name) ?? []
+    return `import TradingView/${name}/${last}`
+  })
+  writeFileSync(
+    `${folder}/libraries.mjs`,
+    `import { check } from 'chartroom'
+console.log(check(${JSON.stringify(['//@version=6', 'indicator("x")', ...imports, 'plot(ta.dema(close, 9))'].join('\n'))}))`,
+  )
+  expect(names.length).toBeGreaterThan(8)
+  expect(await output([runtime, 'libraries.mjs'])).toContain('ok: true')
 })
 
 test.each(RUNTIMES)(
