@@ -92,9 +92,13 @@ export function advance(
   const next =
     settled <= (usable?.position ?? 0) ? null : keep(settled === newest ? backtest : open(), settled, told)
   backtest.advance(newest + 1)
+  const answer = said(backtest, from)
+  // All of it has been copied.
+  backtest.run.release(true)
+  backtest.broker.release()
   return {
     from,
-    ...said(backtest, from),
+    ...answer,
     kept: next && { ...next, basis: basisOf(request, settled, [...asked.values()], usable) },
   }
 }
