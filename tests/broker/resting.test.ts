@@ -1,6 +1,9 @@
 // What a replay shows as dashed lines: which order waited at which price, from which bar to which.
 
 import { expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { BrokerEmulator } from '../../src/broker/emulator/broker.ts'
+import { brokerSettings } from '../../src/broker/emulator/settings.ts'
 import { blankOrder, HAS_STOP, type Order } from '../../src/broker/emulator/orders.ts'
 import type { Book } from '../../src/broker/emulator/book.ts'
 import { RestingNotes, type RestingOrder } from '../../src/broker/emulator/resting.ts'
@@ -9,7 +12,9 @@ import type { BacktestRequest } from '../../src/broker/backtest.ts'
 import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { expectText } from '../expected.ts'
-import { barsFrom, TEST_SYMBOL } from './drive.ts'
+import { barsOf, walk } from '../language/run-script.ts'
+import { rounds } from '../long.ts'
+import { barsFrom, drive, fillLines, step, TEST_SYMBOL, type TestScript } from './drive.ts'
 
 const BARS = barsFrom(
   '100/101/99/100 100/101/98/99 99/103/99/102 102/105/102/104 104/104/100/101 101/102/95/96 96/103/96/102',
@@ -140,4 +145,67 @@ test('rows of any size are noted: many names and sizes, long waits, late ones, l
     bar += random() < 0.05 ? pick(4000) + 1 : pick(3)
   }
   expect({ seed, orders: notes.orders(bar) }).toEqual({ seed, orders: expected })
+})
+
+test('a stop is gone when it has become too dear, though nothing was done meanwhile', () => {
+  const bars = barsFrom(
+    [...Array(9).fill(100), 150, 300, 500, 700, 700]
+      .map((price) => `${price}/${price}/${price}/${price}`)
+      .join(' '),
+  )
+  const script: TestScript = ({ bar, long }) => {
+    if (bar === 0) long('L', { stop: 1000 })
+  }
+  const { broker } = drive(bars, { initial_capital: 600 }, script, { notesResting: true })
+  expect(broker.restingOrders()).toEqual([{ id: 'L', type: 'stop', qty: 1, price: 1000, from: 0, to: 12 }])
+})
+
+test('bars that need no look, since nothing that waits is near, leave fills, rows and what waits as they are', () => {
+  const counts = [0, 0]
+  fc.assert(
+    fc.property(fc.integer(), (seed) => {
+      // Far enough for an order that could be paid to become too dear.
+      const bars = barsOf(walk(300, seed).map((close) => Math.max(5, 6 * close - 500)))
+      const random = seededRandom(seed)
+      // A file may say so.
+      if (seed % 3 === 0) for (let i = 0; i < bars.length; i += 7) bars.open[i]! += 30
+      const args = { pyramiding: 1 + random.below(3), initial_capital: [150, 400, 1e6][random.below(3)]! }
+      const calls = Array.from({ length: bars.length }, () =>
+        random.uniform() < 0.93 ? null : [random.below(9), random.uniform(), random.uniform()],
+      )
+      const script: TestScript = ({ bar, broker, long, short, exit, order }) => {
+        const call = calls[bar]
+        const price = bars.close[bar]!
+        if (!call) return
+        const [kind, far, near] = call as [number, number, number]
+        if (kind === 0) long('L', { stop: price * (1 + far) })
+        if (kind === 1) short('S', { limit: price * (1 + far), ...(near < 0.3 && { stop: price }) })
+        if (kind === 2) long('L')
+        if (kind === 3)
+          exit('X', near < 0.5 ? null : 'L', { stop: price * (1 - far / 2), limit: price * (1 + near) })
+        if (kind === 4) exit('T', 'L', { trailPoints: 500 * far, trailOffset: 300 * near })
+        if (kind === 5) broker.desk.cancel(near < 0.5 ? 'L' : 'X')
+        if (kind === 6) short('S', { qty: 3 * near })
+        if (kind === 8) broker.desk.cancelAll()
+        if (kind === 7) order('O', far < 0.5 ? 1 : -1, { qty: near, limit: price * (0.5 + far) })
+      }
+      const symbol = { ...TEST_SYMBOL, mintick: 0.5 }
+      const settings = brokerSettings({ margin_long: 30, margin_short: 30, ...args }, symbol, 6)
+      const run = (isLookedAt: boolean) => {
+        const broker = new BrokerEmulator({ bars, symbol, settings, notesResting: true })
+        for (let bar = 0; bar < bars.length; bar++) {
+          // To keep a state ends the silence.
+          if (isLookedAt) broker.snapshot()
+          const { callAbove, callBelow } = broker
+          const looks = broker.busy || !(bars.high[bar]! < callAbove && bars.low[bar]! > callBelow)
+          if (looks) counts[isLookedAt ? 0 : 1]!++
+          step(broker, bar, script, [])
+        }
+        return [fillLines(broker), broker.restingOrders(), Buffer.from(broker.dealings()).toString('hex')]
+      }
+      expect(run(false)).toEqual(run(true))
+    }),
+    { numRuns: rounds(150) },
+  )
+  expect(counts[1]! / counts[0]!).toBeLessThan(0.9)
 })

@@ -2,7 +2,7 @@
 
 import { tooManyOrders } from '../../language/messages/failing.ts'
 import { removeAt, type ExitTemplate, type Leg, type Order } from './orders.ts'
-import type { Watch } from './watch.ts'
+import type { QuietRange, Watch } from './watch.ts'
 
 /** TradingView keeps 9,000 trades; a script with more open orders than this makes them in a loop. */
 const ORDERS_MAX = 10_000
@@ -27,10 +27,25 @@ export class Book {
   private placedBefore = 0
   private readonly watch: Watch
   private readonly processOrdersOnClose: boolean
+  /** While the script leaves what waits as it is, bars between these prices need no look. */
+  quiet: QuietRange | null = null
+  private readonly quietEnds: () => void
 
-  constructor(watch: Watch, processOrdersOnClose: boolean) {
+  constructor(watch: Watch, processOrdersOnClose: boolean, quietEnds: () => void) {
     this.watch = watch
     this.processOrdersOnClose = processOrdersOnClose
+    this.quietEnds = quietEnds
+  }
+
+  change(): void {
+    this.changed = true
+    if (this.quiet !== null) this.endQuiet()
+  }
+
+  /** Something changes, or is looked at. */
+  endQuiet(): void {
+    this.quiet = null
+    this.quietEnds()
   }
 
   /** The number of the next order, template or leg, which are numbered in the order of the calls that made them. */
@@ -74,7 +89,7 @@ export class Book {
 
   place(order: Order): void {
     queue(this.orders, order)
-    this.changed = true
+    this.change()
     this.touched()
   }
 
@@ -97,7 +112,7 @@ export class Book {
     const index = this.orders.indexOf(order)
     if (index < 0) return false
     removeAt(this.orders, index)
-    this.changed = true
+    this.change()
     return true
   }
 
@@ -112,7 +127,7 @@ export class Book {
 
   addLeg(leg: Leg): void {
     this.legs.push(leg)
-    this.changed = true
+    this.change()
     if (leg.entry.legs) leg.entry.legs.push(leg)
     else leg.entry.legs = [leg]
   }
@@ -144,7 +159,7 @@ export class Book {
       if (order.kind === 'close' || order.id !== id) continue
       removeAt(orders, i)
       this.spare = order
-      this.changed = true
+      this.change()
       found = true
     }
     if (!found) return
@@ -158,7 +173,7 @@ export class Book {
     this.orders = []
     this.templates = []
     this.standing = []
-    this.changed = true
+    this.change()
     this.cancelLegs(null)
     this.settle()
   }
@@ -168,7 +183,7 @@ export class Book {
     if (this.legs.length === 0) return
     const cancelled = (leg: Leg) => leg.filled === 0 && (id === null || leg.id === id)
     if (!this.legs.some(cancelled)) return
-    this.changed = true
+    this.change()
     for (const { entry } of this.legs.filter(cancelled))
       entry.legs = entry.legs?.filter((leg) => !cancelled(leg)) ?? null
     this.legs = this.legs.filter((leg) => !cancelled(leg))

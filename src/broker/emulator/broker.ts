@@ -66,7 +66,7 @@ export class BrokerEmulator implements Broker {
       this.account,
       options.dayOf ?? ((bar) => Math.floor((bars.time[bar] ?? 0) / DAY_MS)),
     )
-    this.book = new Book(this.watch, settings.processOrdersOnClose)
+    this.book = new Book(this.watch, settings.processOrdersOnClose, () => this.notes?.same(this.account.bar))
     this.desk = new Desk(this.account, this.book, this.watch)
     const floor = new Floor(this.account, this.book, this.watch)
     this.walk = new Walk(this.account, this.book, this.watch, floor, settings.barMagnifier ? finer : null)
@@ -74,7 +74,7 @@ export class BrokerEmulator implements Broker {
   }
 
   get busy(): boolean {
-    return this.book.active || this.hasToNote
+    return this.book.quiet === null ? this.book.active || this.hasToNote : this.watch.looksAlways
   }
 
   /**
@@ -86,11 +86,11 @@ export class BrokerEmulator implements Broker {
   }
 
   get callBelow(): number {
-    return this.watch.callBelow
+    return (this.book.quiet ?? this.watch).callBelow
   }
 
   get callAbove(): number {
-    return this.watch.callAbove
+    return (this.book.quiet ?? this.watch).callAbove
   }
 
   get dirty(): boolean {
@@ -148,6 +148,7 @@ export class BrokerEmulator implements Broker {
       this.notes?.after(bar)
       return
     }
+    if (this.book.quiet !== null) this.book.endQuiet()
     const calm = !this.book.active && this.watch.isSafe(bar)
     // Nothing waits and nothing did. That is true of most bars of most runs, where noting cost 4 ns of 17.
     if (calm && (this.notes === null || this.notes.isEmpty)) return
@@ -156,22 +157,27 @@ export class BrokerEmulator implements Broker {
       this.notes?.refused(order, bar)
       return
     }
+    const { changed } = this.book
     // What the script left as it was has been noted already.
-    if (this.book.changed) this.notes?.before(bar)
+    if (changed) this.notes?.before(bar)
     this.book.changed = false
     if (calm || this.walk.onBar(bar, rerun)) {
       this.notes?.after(bar)
       this.book.changed = false
-    } else this.notes?.same(bar)
+    } else {
+      this.notes?.same(bar)
+      if (!changed && !this.watch.looksAlways) this.book.quiet = this.walk.quietRange()
+    }
   }
 
   afterScript(bar: number): void {
-    this.book.changed = true
+    this.book.change()
     this.walk.afterScript(bar)
   }
 
   /** Orders that rested, sorted by the bar on which they came; empty without `notesResting`. */
   restingOrders(): readonly RestingOrder[] {
+    if (this.book.quiet !== null) this.book.endQuiet()
     return this.notes?.orders(this.account.bar) ?? []
   }
 
@@ -224,6 +230,7 @@ export class BrokerEmulator implements Broker {
     const { account, watch, book, notes } = new GraphReader(snapshot).read() as ReturnType<
       BrokerEmulator['state']
     >
+    this.book.quiet = null
     this.account.restore(account)
     this.watch.restore(watch)
     this.book.restore(book)
@@ -232,6 +239,7 @@ export class BrokerEmulator implements Broker {
 
   /** A single value, because the account's entries and the book's legs refer to each other. */
   private state() {
+    if (this.book.quiet !== null) this.book.endQuiet()
     const { account, watch, book, notes } = this
     return {
       account: account.state(),

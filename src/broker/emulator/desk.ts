@@ -133,7 +133,7 @@ export class Desk implements BrokerDesk {
     order.reduceOnly = reduceOnly
     if (waiting === undefined) this.book.place(order)
     else {
-      this.book.changed = true
+      this.book.change()
       this.book.touched()
     }
   }
@@ -329,7 +329,7 @@ export class Desk implements BrokerDesk {
         stop !== known.stop ||
         trail !== known.trail
       )
-        book.changed = true
+        book.change()
       known.reserved = kept
       known.levels = levels
       known.limit = limit
@@ -383,7 +383,10 @@ export class Desk implements BrokerDesk {
   }
 
   maxIntradayFilledOrders(count: number, _alertMessage: string | null): void {
-    this.watch.risk.filledOrdersMax = count
+    const { risk } = this.watch
+    // Scripts say it on every bar.
+    if (risk.filledOrdersMax === count) return
+    risk.filledOrdersMax = count
     this.book.settle()
   }
 

@@ -3,6 +3,7 @@
 // First everything trades that can trade at the open. Then, segment by segment, the next fill is always the one nearest to
 // the present place on the path.
 
+import { memoOf } from '../../lib/memo.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
@@ -22,7 +23,14 @@ import { finerRanges, pathOf, pricesOf, type Path } from './path.ts'
 import { LIMIT, STOP, passed, reach, reachLeg, reachLimit } from './reach.ts'
 import { RISK_COMMENTS } from './risk.ts'
 import { endTrailBar, leavesTrail, ratchet } from './trailing.ts'
-import type { Watch } from './watch.ts'
+import type { QuietRange, Watch } from './watch.ts'
+
+/** Whether all bars open and close between their extremes, which then tell all that a bar reaches. */
+const areOrdered = memoOf(({ open, high, low, close, length }: Bars): boolean => {
+  for (let i = 0; i < length; i++)
+    if (!(Math.max(open[i]!, close[i]!) <= high[i]! && Math.min(open[i]!, close[i]!) >= low[i]!)) return false
+  return true
+})
 
 export class Walk {
   private readonly account: Account
@@ -212,6 +220,31 @@ export class Walk {
       if (leg.trail !== null && !leavesTrail(leg.trail, low, high, side)) return false
     }
     return true
+  }
+
+  /**
+   * After a bar that stayed away: the prices between which no bar does anything while what waits is as it is; null = that has to be
+   * looked at bar by bar. An exit that waits for days is most of the time of a script that does nothing meanwhile.
+   */
+  quietRange(): QuietRange | null {
+    const { account, book, watch } = this
+    const { bars, mintick } = account
+    if (account.pot !== null || !areOrdered(bars)) return null
+    let { callBelow, callAbove } = watch
+    for (const order of book.orders) {
+      const ample = watch.ampleFor(restingUnits(order))
+      callBelow = Math.max(callBelow, ample * 0.75, levelBelow(order, order.direction) * mintick)
+      callAbove = Math.min(callAbove, ample * 1.25, levelAbove(order, order.direction) * mintick)
+    }
+    for (const leg of book.legs) {
+      if (leg.done) continue
+      if (leg.trail !== null) return null
+      const direction = leg.entry.direction === 1 ? -1 : 1
+      callBelow = Math.max(callBelow, levelBelow(leg, direction) * mintick)
+      callAbove = Math.min(callAbove, levelAbove(leg, direction) * mintick)
+    }
+    // More than rounding to ticks can move a price.
+    return { callBelow: callBelow + 2 * mintick, callAbove: callAbove - 2 * mintick }
   }
 
   /** Whether no price calls the position, not even a tick beyond the extremes, which is more than rounding can move them. */
@@ -521,9 +554,19 @@ function lowestOf({ open, low, close }: Bars, bar: number): number {
 
 /** Whether an order of this direction could trigger or fill at a price between the two, or beyond them. */
 function isWithin(one: Order | Leg, direction: Direction, low: number, high: number): boolean {
-  const { levels } = one
-  if ((levels & HAS_STOP) !== 0 && (direction === 1 ? one.stop <= high : one.stop >= low)) return true
-  return (levels & HAS_LIMIT) !== 0 && (direction === 1 ? one.limit >= low : one.limit <= high)
+  return levelBelow(one, direction) >= low || levelAbove(one, direction) <= high
+}
+
+/** The level that it waits for the price to fall to; -Infinity = none. */
+function levelBelow({ levels, stop, limit }: Order | Leg, direction: Direction): number {
+  const has = direction === 1 ? HAS_LIMIT : HAS_STOP
+  return (levels & has) === 0 ? -Infinity : direction === 1 ? limit : stop
+}
+
+/** … and to rise to; Infinity = none. */
+function levelAbove({ levels, stop, limit }: Order | Leg, direction: Direction): number {
+  const has = direction === 1 ? HAS_STOP : HAS_LIMIT
+  return (levels & has) === 0 ? Infinity : direction === 1 ? stop : limit
 }
 
 function restingUnits(order: Order): number {

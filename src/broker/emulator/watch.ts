@@ -10,6 +10,8 @@ import { calmRisk, drawdownReached, intradayLossReached, rollDay, watches, type 
 const UNASKED = -2
 const ASKED = -1
 
+export type QuietRange = Pick<Watch, 'callBelow' | 'callAbove'>
+
 export class Watch {
   risk: RiskState
   marginCalls = 0
@@ -77,6 +79,11 @@ export class Watch {
     if (this.ampleUnits === UNASKED) this.ampleUnits = ASKED
     else if (this.ampleUnits !== 0) this.setAmple(units, price)
     return account.pays(required, price)
+  }
+
+  /** The price about which, up to a quarter of it, an order of so many units is affordable until the next fill; NaN = none. */
+  ampleFor(units: number): number {
+    return units <= this.ampleUnits ? this.amplePrice : NaN
   }
 
   /**
