@@ -34,7 +34,7 @@ export interface Broker {
   readonly bytes: number
   /** Something to do on a bar: an order waits, or a rule must be watched. */
   readonly busy: boolean
-  /** Prices at or beyond which there is something to do too: they call the position. Infinite where none does. */
+  /** Prices at or beyond which there is something to do too: they call the position, or reach what waits. Infinite where none does. */
   readonly callBelow: number
   readonly callAbove: number
   /** The script placed or changed something since `afterScript` ran last. */
