@@ -125,7 +125,7 @@ test.each([{}, { symbol: 'H', bars: 250, halving: { keep: 0.5, rungs: 1 } }])(
 )
 
 test('a batch whose server is killed is done by the one that has the sweep, and what comes late counts for nothing', async () => {
-  const { owner, other, busy, begin, until, offers, ended, alone, bury } = await world()
+  const { owner, other, busy, begin, until, offers, ended, alone, bury, heard } = await world()
   const expected = await alone()
   const freeOwner = busy(owner)
   const freeOther = busy(other)
@@ -134,7 +134,12 @@ test('a batch whose server is killed is done by the one that has the sweep, and 
   const { sweeps } = other.services.features
   const late = Promise.withResolvers<void>()
   await sweeps.help(late.resolve)
-  await until(async () => (await offers()).some(({ node }) => node === other.fleet.node))
+  const taken = async () => (await offers()).filter(({ node }) => node === other.fleet.node).length
+  await until(async () => (await taken()) > 0)
+  const before = await taken()
+  bury('another')
+  await heard()
+  expect(await taken()).toBe(before)
   bury(other.fleet.node)
   await until(async () => (await offers()).every(({ node }) => node === null))
   freeOther()
