@@ -137,7 +137,7 @@ describe.skipIf(noBrowser)('the chart', () => {
       await page.getByLabel('Fast').fill('21')
       await previewed
       await page.getByRole('button', { name: /^Run/ }).first().click()
-      await page.getByText(/Ran at/).waitFor()
+      await page.getByRole('tab', { name: /^Report/, selected: true }).waitFor()
       expect(complaints).toEqual([])
     },
     300_000,
