@@ -166,7 +166,8 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
   )
 }
 
-export { s as alertStyles }
+/** A binding of its own: of a module that comes when it is asked for, Bun 1.4.5 exports a style sheet's without declaring it. */
+export const alertStyles = s
 
 /** The list beside the chart. */
 export function AlertDrawer() {

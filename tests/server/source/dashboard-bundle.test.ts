@@ -15,6 +15,12 @@ test('typefaces are files beside the style sheet, which the policy of the page l
   expect(css).not.toContain('data:font')
 })
 
+test('no file of it exports what it does not declare, which a browser would not run', async () => {
+  const transpiler = new Bun.Transpiler({ loader: 'js' })
+  for (const [name, bytes] of await bundleDashboard())
+    if (name.endsWith('.js')) transpiler.transformSync(new TextDecoder().decode(bytes))
+})
+
 test('the page can be installed: a manifest with icons, maskable too, and a worker that knows its build', async () => {
   const files = await bundleDashboard()
   const text = (name: string | undefined) => new TextDecoder().decode(files.get(name ?? ''))
