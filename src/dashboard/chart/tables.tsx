@@ -1,6 +1,5 @@
 // table.new(): a grid of cells in one of nine places over its pane, as HTML, so that its text can be read and copied.
 
-import type { CSSProperties } from 'preact'
 import type { Cell } from '../../language/runtime/drawings.ts'
 import type { Cell as Chart } from './cell.ts'
 import s from './chart.module.css'
@@ -111,11 +110,11 @@ function Table({
 const color = (value: unknown): string => (typeof value === 'string' ? value : 'transparent')
 
 /** A share of the pane in per cent, if it is given. */
-const sized = (name: string, share: unknown, of: number): CSSProperties =>
+const sized = (name: string, share: unknown, of: number): Record<string, string> =>
   Number(share) > 0 ? { [name]: `${(Number(share) / 100) * of}px` } : {}
 
 /** `isBare`: its table has no background. */
-function cellStyle(cell: WireCell, isBare: boolean): CSSProperties {
+function cellStyle(cell: WireCell, isBare: boolean): Record<string, string | number> {
   // A cell without a background shows its text on the page's background.
   const onPage = typeof cell.bgcolor !== 'string' && isBare
   const formatting = cell.text_formatting ?? ''
