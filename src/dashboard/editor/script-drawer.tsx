@@ -121,12 +121,19 @@ function useEditor(host: { readonly current: HTMLDivElement | null }): EditorRef
   return editor
 }
 
-/** Runs the script and shows its report, unless somebody types on; or the first mistake that keeps it from running. */
+/** Runs the script and shows its report, unless whoever asked types or has gone on; or the first mistake that keeps it from running. */
 async function runOrShow(): Promise<void> {
+  const from = document.activeElement
   const isDone = await runScript()
   const first = diagnostics.peek().find(({ severity }) => severity === 'error')
   if (first) jumpTo.value = { line: first.line, column: first.column }
-  else if (isDone && bottom.peek() === 'script' && !isTyping(document.activeElement)) showReport()
+  else if (isDone && bottom.peek() === 'script' && !isTyping(from) && hasStayed(from)) showReport()
+}
+
+/** Run is disabled while it runs, and loses the focus to the page. */
+function hasStayed(from: Element | null): boolean {
+  const { activeElement, body } = document
+  return activeElement === from || activeElement === body
 }
 
 /** The button that was pressed is gone then, so the tab has the focus. */
