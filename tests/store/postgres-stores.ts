@@ -56,7 +56,12 @@ export async function postgresStores(): Promise<PostgresStores> {
       })
     },
     async share(name = ownName(), bars) {
-      const all = await (shared ??= stores.connect())
+      // A refused connection fails who asked for it, and is not kept for those after it.
+      shared ??= stores.connect().catch((error) => {
+        shared = null
+        throw error
+      })
+      const all = await shared
       const schema: Schema = `"${name}"`
       await bringUpToDate(all.writing, schema)
       const bucket = bars === undefined ? null : s3Bucket(bars, patientClock)
