@@ -16,20 +16,16 @@ import {
 import {
   onlyOf,
   parseArguments,
-  subcommandOf,
+  subcommands,
   UsageError,
   type Command,
   type CommandContext,
+  switched,
+  valued,
 } from './command.ts'
 import { formatBytes } from './table.ts'
 
-const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
-  export: exportAccount,
-  import: importAccount,
-  'move-in': moveIn,
-}
-
-const FLAGS = { server: { type: 'string' }, token: { type: 'string' }, bars: { type: 'boolean' } } as const
+const FLAGS = { ...valued('server', 'token'), ...switched('bars') }
 
 export const accountCommand: Command = {
   name: 'account',
@@ -49,10 +45,11 @@ export const accountCommand: Command = {
       '',
       'Secrets of channels, webhooks and inboxes, provider keys, tokens and passwords are not in the file.',
     ].join('\n'),
-  run: async (context) => {
-    const subcommand = subcommandOf(accountCommand, SUBCOMMANDS, context.args)
-    return subcommand({ ...context, args: context.args.slice(1) })
-  },
+  run: subcommands('account', {
+    export: exportAccount,
+    import: importAccount,
+    'move-in': moveIn,
+  }),
 }
 
 interface Refusal {

@@ -7,7 +7,7 @@ import { runBacktest } from '../broker/run.ts'
 import { zoneOf } from '../market/zone.ts'
 import { withSeries } from '../work/workers/asked-series.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
-import { onlyOf, parseArguments, type Command } from './command.ts'
+import { onlyOf, parseArguments, type Command, switched, valued } from './command.ts'
 import { chartLines, comparisonLines, settingsLines } from './compare-text.ts'
 import { barsFlags, barsInRange, readExportFile, settingsFrom, type ExportFile } from './export-file.ts'
 import { explanationLines } from './explanation-text.ts'
@@ -27,18 +27,9 @@ import { verifyRun } from './verify-run.ts'
 const FLAGS = {
   ...BARS_FLAGS,
   ...DAY_FLAG,
-  inputs: { type: 'string' },
-  set: { type: 'string' },
-  libraries: { type: 'string' },
-  json: { type: 'boolean' },
-  trades: { type: 'string' },
-  plots: { type: 'string' },
-  compare: { type: 'string' },
-  timezone: { type: 'string' },
-  repaint: { type: 'boolean' },
-  utc: { type: 'boolean' },
-  verify: { type: 'string' },
-} as const
+  ...valued('inputs', 'set', 'libraries', 'trades', 'plots', 'compare', 'timezone', 'verify'),
+  ...switched('json', 'repaint', 'utc'),
+}
 
 export const backtestCommand: Command = {
   name: 'backtest',

@@ -4,19 +4,19 @@ import { endReplays } from '../work/replay/session.ts'
 import { removeRuns } from '../work/runs/commits.ts'
 import { runs, type Run } from '../work/runs/records.ts'
 import type { Tx } from '../store/transaction.ts'
-import { parseArguments, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
+import {
+  parseArguments,
+  subcommands,
+  UsageError,
+  type Command,
+  type CommandContext,
+  valued,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
 
-const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
-  list,
-  pin: (context) => setPin(context, true),
-  unpin: (context) => setPin(context, false),
-  delete: remove,
-}
-
-const BACKTESTS_FLAGS = { ...DATA_FLAGS, user: { type: 'string' }, limit: { type: 'string' } } as const
+const BACKTESTS_FLAGS = { ...DATA_FLAGS, ...valued('user', 'limit') }
 const LISTED = 50
 const LISTED_MAX = 9999
 
@@ -35,10 +35,12 @@ export const backtestsCommand: Command = {
       `  --limit N            How many to list; ${LISTED}`,
       DATA_HELP,
     ].join('\n'),
-  run: async (context) => {
-    const subcommand = subcommandOf(backtestsCommand, SUBCOMMANDS, context.args)
-    return subcommand({ ...context, args: context.args.slice(1) })
-  },
+  run: subcommands('backtests', {
+    list,
+    pin: (context) => setPin(context, true),
+    unpin: (context) => setPin(context, false),
+    delete: remove,
+  }),
 }
 
 async function list(context: CommandContext): Promise<number> {
@@ -49,7 +51,7 @@ async function list(context: CommandContext): Promise<number> {
     throw new UsageError(`--limit is a number from 1 to ${LISTED_MAX}.`)
   return withData(context, flags, async ({ kv, accounts }) => {
     const { items } = await runs(kv).list('user', [(await findUser(accounts, email)).id], { limit })
-    const columns = ['ID', 'NAME', 'MARKET', 'STATE', 'PINNED', 'MADE'].map((title) => ({ title }))
+    const columns = ['ID', 'NAME', 'MARKET', 'STATE', 'PINNED', 'MADE']
     for (const line of tableLines(columns, items.map(rowOf))) context.print(line)
     return 0
   })

@@ -13,29 +13,14 @@ import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { ProviderError } from '../market/providers/provider-error.ts'
 import { loadSamples } from '../market/sample.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
-import { parseFlags, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
+import { parseFlags, subcommands, UsageError, type Command, type CommandContext, valued } from './command.ts'
 import { barsText, importFiles } from './bars-files.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { defaultHttp, providersWithKeys } from './providers-here.ts'
 import { intervalOf, tickerOf } from './script-bars.ts'
-import { formatNumber, formatTime, progressBar, tableLines } from './table.ts'
+import { formatNumber, formatTime, progressBar, right, tableLines } from './table.ts'
 
-const SERIES_FLAGS = {
-  ...DATA_FLAGS,
-  exchange: { type: 'string' },
-  symbol: { type: 'string' },
-  interval: { type: 'string' },
-} as const
-
-const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
-  list: listBars,
-  import: (context) => importFiles(context, keyOf),
-  export: exportBars,
-  fetch: fetchBars,
-  contracts: listContracts,
-  feeds: listFeeds,
-  remove: removeBars,
-}
+const SERIES_FLAGS = { ...DATA_FLAGS, ...valued('exchange', 'symbol', 'interval') }
 
 export const barsCommand: Command = {
   name: 'bars',
@@ -72,10 +57,15 @@ export const barsCommand: Command = {
       '  --timezone ZONE      Of these hours: America/New_York',
       DATA_HELP,
     ].join('\n'),
-  run: async (context) => {
-    const subcommand = subcommandOf(barsCommand, SUBCOMMANDS, context.args)
-    return subcommand({ ...context, args: context.args.slice(1) })
-  },
+  run: subcommands('bars', {
+    list: listBars,
+    import: (context) => importFiles(context, keyOf),
+    export: exportBars,
+    fetch: fetchBars,
+    contracts: listContracts,
+    feeds: listFeeds,
+    remove: removeBars,
+  }),
 }
 
 async function listBars(context: CommandContext): Promise<number> {
@@ -94,12 +84,12 @@ async function listBars(context: CommandContext): Promise<number> {
       ...(isPrivate ? [emails.get(owner) ?? owner] : []),
     ])
     const columns = [
-      { title: 'SYMBOL' },
-      { title: 'INTERVAL' },
-      { title: 'BARS', align: 'right' },
-      { title: 'FIRST (UTC)' },
-      { title: 'LAST (UTC)' },
-      ...(isPrivate ? [{ title: 'PRIVATE TO' }] : []),
+      'SYMBOL',
+      'INTERVAL',
+      right('BARS'),
+      'FIRST (UTC)',
+      'LAST (UTC)',
+      ...(isPrivate ? ['PRIVATE TO'] : []),
     ] as const
     for (const line of tableLines(columns, rows)) context.print(line)
     return 0
@@ -110,10 +100,7 @@ async function exportBars(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, {
     ...SERIES_FLAGS,
     output: { type: 'string', short: 'o' },
-    format: { type: 'string' },
-    from: { type: 'string' },
-    to: { type: 'string' },
-    last: { type: 'string' },
+    ...valued('format', 'from', 'to', 'last'),
   })
   const key = keyOf(flags)
   const from = flags.from === undefined ? undefined : timeOf('--from', flags.from)
@@ -170,12 +157,7 @@ async function listContracts(context: CommandContext): Promise<number> {
       Number.isFinite(to) ? formatTime(to) : '–',
       factor === 1 ? formatNumber(shift) : `× ${formatNumber(factor, 6)}`,
     ])
-    const columns = [
-      { title: 'CONTRACT' },
-      { title: 'FROM (UTC)' },
-      { title: 'TO (UTC)' },
-      { title: 'PRICES MOVED BY', align: 'right' },
-    ] as const
+    const columns = ['CONTRACT', 'FROM (UTC)', 'TO (UTC)', right('PRICES MOVED BY')] as const
     for (const line of tableLines(columns, rows)) context.print(line)
     return 0
   })
@@ -197,11 +179,7 @@ function exportFormatOf({
 }
 
 async function fetchBars(context: CommandContext): Promise<number> {
-  const flags = parseFlags(context.args, {
-    ...SERIES_FLAGS,
-    from: { type: 'string' },
-    to: { type: 'string' },
-  })
+  const flags = parseFlags(context.args, { ...SERIES_FLAGS, ...valued('from', 'to') })
   const key = keyOf(flags)
   const from = flags.from === undefined ? undefined : timeOf('--from', flags.from)
   const to = flags.to === undefined ? undefined : timeOf('--to', flags.to)
@@ -248,12 +226,7 @@ async function listFeeds(context: CommandContext): Promise<number> {
         saidOf({ ...feed, newestBar }, context.clock.now()),
       ])
     }
-    const columns = [
-      { title: 'SERIES' },
-      { title: 'STATE' },
-      { title: 'NEWEST (UTC)' },
-      { title: 'HOW IT GOES' },
-    ] as const
+    const columns = ['SERIES', 'STATE', 'NEWEST (UTC)', 'HOW IT GOES'] as const
     if (rows.length > 0) for (const line of tableLines(columns, rows)) context.print(line)
     return 0
   })

@@ -22,32 +22,18 @@ import {
   type StageBars,
 } from '../market/import.ts'
 import { ChartTap, keepPlots } from '../people/charts/imported-charts.ts'
-import { type CommandContext, parseArguments, UsageError } from './command.ts'
+import { type CommandContext, parseArguments, UsageError, switched, valued } from './command.ts'
 import { DATA_FLAGS, withData } from './data.ts'
 import { tickerOf } from './script-bars.ts'
-import { formatBytes, formatNumber, formatTime, progressBar, tableLines } from './table.ts'
+import { formatBytes, formatNumber, formatTime, progressBar, right, tableLines } from './table.ts'
 
 export const FILE_FLAGS = {
   ...DATA_FLAGS,
-  exchange: { type: 'string' },
-  symbol: { type: 'string' },
-  interval: { type: 'string' },
-  format: { type: 'string' },
-  session: { type: 'string' },
-  timezone: { type: 'string' },
-  'times-in': { type: 'string' },
-  unit: { type: 'string' },
-  dates: { type: 'string' },
-  delimiter: { type: 'string' },
-  decimal: { type: 'string' },
-  duplicates: { type: 'string' },
-  columns: { type: 'string' },
-  ticker: { type: 'string' },
-  dated: { type: 'string' },
-  widen: { type: 'boolean' },
-  'volume-per-bar': { type: 'string' },
-  'dry-run': { type: 'boolean' },
-} as const
+  ...valued('exchange', 'symbol', 'interval', 'format', 'session', 'timezone', 'times-in', 'unit'),
+  ...valued('dates', 'delimiter', 'decimal', 'duplicates', 'columns', 'ticker', 'dated'),
+  ...valued('volume-per-bar'),
+  ...switched('widen', 'dry-run'),
+}
 
 type KeyOf = (flags: {
   readonly exchange?: string | undefined
@@ -241,12 +227,8 @@ function sampleLines({ sample, count, first, last }: ReadFiles): string[] {
     formatTime(sample.time[i] ?? 0),
     ...BAR_FIELDS.slice(1).map((field) => String(sample[field][i] ?? 0)),
   ])
-  const titles = ['TIME (UTC)', 'OPEN', 'HIGH', 'LOW', 'CLOSE', 'VOLUME']
   return [
-    ...tableLines(
-      titles.map((title, i) => ({ title, align: i === 0 ? 'left' : 'right' }) as const),
-      rows,
-    ),
+    ...tableLines(['TIME (UTC)', ...['OPEN', 'HIGH', 'LOW', 'CLOSE', 'VOLUME'].map(right)], rows),
     `${barsText(count)} from ${formatTime(first)} to ${formatTime(last)} UTC. Nothing was stored.`,
   ]
 }

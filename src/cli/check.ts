@@ -15,7 +15,7 @@ import { compile } from '../language/compile.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { Source } from '../language/source.ts'
 import { listLibraries, withoutListFlag } from './check-libraries.ts'
-import { parseArguments, UsageError, type Command, type CommandContext } from './command.ts'
+import { parseArguments, UsageError, type Command, type CommandContext, switched, valued } from './command.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { BARS_FLAGS, BARS_HELP, type BarsFlags, type ScriptBars, withScriptBars } from './script-bars.ts'
 import type { Ink } from './ink.ts'
@@ -24,12 +24,9 @@ import { formatNumber } from './table.ts'
 
 const FLAGS = {
   ...BARS_FLAGS,
-  libraries: { type: 'string' },
-  'time-ms': { type: 'string' },
-  jsonl: { type: 'boolean' },
-  builtins: { type: 'boolean' },
-  json: { type: 'boolean' },
-} as const
+  ...valued('libraries', 'time-ms'),
+  ...switched('jsonl', 'builtins', 'json'),
+}
 
 /** One line of `--jsonl`. */
 export interface CheckResult {

@@ -51,6 +51,17 @@ export class UsageError extends Error {}
 
 type FlagTable = NonNullable<ParseArgsConfig['options']>
 
+const flags = <N extends string, F>(names: readonly N[], flag: F) =>
+  Object.fromEntries(names.map((name) => [name, flag])) as Readonly<Record<N, F>>
+
+/** Flags that take a value, as `--last N`. */
+export const valued = <N extends string>(...names: N[]) => flags(names, { type: 'string' } as const)
+/** Flags that take a value each time they are given. */
+export const repeated = <N extends string>(...names: N[]) =>
+  flags(names, { type: 'string', multiple: true } as const)
+/** Flags that are given or not. */
+export const switched = <N extends string>(...names: N[]) => flags(names, { type: 'boolean' } as const)
+
 /** The flags of a command as they are parsed. */
 export type FlagsOf<Options extends FlagTable> = ReturnType<
   typeof parseArgs<{ readonly options: Options; readonly args: string[]; readonly allowPositionals: true }>
@@ -114,18 +125,17 @@ export function wholeOf(text: string, flag: string, least = 1, most?: number): n
   throw new UsageError(`${flag} takes a whole number from ${least}${to}.`)
 }
 
-/** The subcommand that the first argument names, as `list` in `chartroom bars list`. */
-export function subcommandOf<T>(
-  { name }: Pick<Command, 'name'>,
-  subcommands: Readonly<Record<string, T>>,
-  [given = '']: readonly string[],
-): T {
-  const found = Object.hasOwn(subcommands, given) ? subcommands[given] : undefined
-  if (found !== undefined) return found
-  const names = Object.keys(subcommands)
-  if (given === '') throw new UsageError(`Say what: ${names.map((one) => `${name} ${one}`).join(', ')}.`)
-  throw new UsageError(`There is no "${name} ${given}".${didYouMean(given, names)}`)
-}
+/** Runs what the first argument names, as `list` in `chartroom bars list`. */
+export const subcommands =
+  (name: string, table: Readonly<Record<string, Command['run']>>): Command['run'] =>
+  (context) => {
+    const [given = '', ...args] = context.args
+    const run = Object.hasOwn(table, given) ? table[given] : undefined
+    if (run) return run({ ...context, args })
+    const names = Object.keys(table)
+    if (given === '') throw new UsageError(`Say what: ${names.map((one) => `${name} ${one}`).join(', ')}.`)
+    throw new UsageError(`There is no "${name} ${given}".${didYouMean(given, names)}`)
+  }
 
 /** ` Did you mean x?`, or nothing where no name is near. */
 export function didYouMean(given: string, names: readonly string[]): string {

@@ -12,16 +12,12 @@ import { openToCopy } from '../store/open-store.ts'
 import { nodeName, openPostgresToCopy } from '../store/postgres/open-postgres.ts'
 import { lockData } from '../store/server-lock.ts'
 import { createSecretBox } from '../notify/webhooks/secret-box.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { parseFlags, type Command, type CommandContext, UsageError, valued } from './command.ts'
 import { databaseAddress, readConfig } from '../server/config.ts'
 import { opensSecrets } from '../server/sealed-secrets.ts'
 import { formatNumber } from './table.ts'
 
-const FLAGS = {
-  from: { type: 'string' },
-  to: { type: 'string' },
-  'key-file': { type: 'string' },
-} as const
+const FLAGS = { ...valued('from', 'to', 'key-file') }
 
 export const copyCommand: Command = {
   name: 'copy',

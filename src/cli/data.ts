@@ -17,7 +17,7 @@ import {
   openPostgres,
   type PostgresStore,
 } from '../store/postgres/open-postgres.ts'
-import { UsageError, type CommandContext } from './command.ts'
+import { UsageError, type CommandContext, valued } from './command.ts'
 import { type Config, readConfig } from '../server/config.ts'
 
 export interface Data {
@@ -27,7 +27,7 @@ export interface Data {
 }
 
 /** `--data-dir`, for commands that take no other setting. */
-export const DATA_FLAGS = { 'data-dir': { type: 'string' }, store: { type: 'string' } } as const
+export const DATA_FLAGS = valued('data-dir', 'store')
 export const DATA_HELP = [
   '  --data-dir DIR        Folder of the database (DATA_DIR in the environment; ./data)',
   '  --store ADDRESS       Database instead of the folder, postgres://… (STORE in the environment)',

@@ -8,25 +8,19 @@ import { loadSamples } from '../market/sample.ts'
 import {
   onlyOf,
   parseArguments,
-  subcommandOf,
+  subcommands,
   UsageError,
   wholeOf,
   type Command,
   type CommandContext,
+  switched,
+  valued,
 } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
 import { withJobs } from './jobs-here.ts'
 import { intervalOf, ownerIn, tickerOf } from './script-bars.ts'
 import { DAY_FLAG, DAY_HELP, readScript, settingsOf } from './script-file.ts'
-import { formatNumber, formatTime, tableLines } from './table.ts'
-
-const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
-  start,
-  list,
-  orders,
-  compare,
-  stop,
-}
+import { formatNumber, formatTime, right, tableLines } from './table.ts'
 
 export const forwardCommand: Command = {
   name: 'forward',
@@ -50,10 +44,13 @@ export const forwardCommand: Command = {
       DAY_HELP.replace('DAY  ', 'DAY '),
       DATA_HELP,
     ].join('\n'),
-  run: async (context) => {
-    const subcommand = subcommandOf(forwardCommand, SUBCOMMANDS, context.args)
-    return subcommand({ ...context, args: context.args.slice(1) })
-  },
+  run: subcommands('forward', {
+    start,
+    list,
+    orders,
+    compare,
+    stop,
+  }),
 }
 
 /** The room over the data directory, without a loop: a server advances the runs. */
@@ -87,14 +84,8 @@ async function start(context: CommandContext): Promise<number> {
   const { flags, positionals } = parseArguments(context.args, {
     ...DATA_FLAGS,
     ...DAY_FLAG,
-    exchange: { type: 'string' },
-    symbol: { type: 'string' },
-    interval: { type: 'string' },
-    name: { type: 'string' },
-    warmup: { type: 'string' },
-    provisional: { type: 'boolean' },
-    inputs: { type: 'string' },
-    properties: { type: 'string' },
+    ...valued('exchange', 'symbol', 'interval', 'name', 'warmup', 'inputs', 'properties'),
+    ...switched('provisional'),
   })
   const { name, source } = await readScript(context, onlyOf(positionals, 'script'))
   const { exchange, symbol } = tickerOf(flags)
@@ -139,14 +130,14 @@ async function list(context: CommandContext): Promise<number> {
 }
 
 const COLUMNS = [
-  { title: 'ID' },
-  { title: 'NAME' },
-  { title: 'MARKET' },
-  { title: 'STATE' },
-  { title: 'BARS', align: 'right' },
-  { title: 'NEWEST (UTC)' },
-  { title: 'POSITION', align: 'right' },
-  { title: 'EQUITY', align: 'right' },
+  'ID',
+  'NAME',
+  'MARKET',
+  'STATE',
+  right('BARS'),
+  'NEWEST (UTC)',
+  right('POSITION'),
+  right('EQUITY'),
 ] as const
 
 const idOf = (context: CommandContext) => {
@@ -167,11 +158,7 @@ async function orders(context: CommandContext): Promise<number> {
       order.price === null ? (order.type ?? '–') : String(order.price),
       String(order.position),
     ])
-    const columns = ['BAR (UTC)', 'EVENT', 'STATUS', 'ORDER', 'SIDE', 'SIZE', 'PRICE', 'POSITION'].map(
-      (title) => ({
-        title,
-      }),
-    )
+    const columns = ['BAR (UTC)', 'EVENT', 'STATUS', 'ORDER', 'SIDE', 'SIZE', 'PRICE', 'POSITION']
     if (rows.length === 0) context.print('Nothing has been ordered since it began.')
     else for (const line of tableLines(columns, rows)) context.print(line)
     return 0

@@ -2,11 +2,11 @@
 
 import { ranges } from '../lib/shards.ts'
 import type { FleetNode } from '../store/postgres/fleet.ts'
-import { parseFlags, type Command } from './command.ts'
+import { parseFlags, type Command, valued } from './command.ts'
 import { withDatabase } from './data.ts'
-import { formatNumber, formatTime, tableLines } from './table.ts'
+import { formatNumber, formatTime, right, tableLines } from './table.ts'
 
-const FLAGS = { store: { type: 'string' } } as const
+const FLAGS = { ...valued('store') }
 
 export const nodesCommand: Command = {
   name: 'nodes',
@@ -28,14 +28,7 @@ export const nodesCommand: Command = {
     }),
 }
 
-const COLUMNS = [
-  { title: 'SERVER' },
-  { title: 'VERSION' },
-  { title: 'STARTED (UTC)' },
-  { title: 'HEARD', align: 'right' },
-  { title: 'LAG', align: 'right' },
-  { title: 'SHARDS' },
-] as const
+const COLUMNS = ['SERVER', 'VERSION', 'STARTED (UTC)', right('HEARD'), right('LAG'), 'SHARDS'] as const
 
 function rowOf({ name, version, startedAt, silentMs, lagMs, shards }: FleetNode): string[] {
   return [

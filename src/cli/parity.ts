@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { runCase } from './parity/case.ts'
 import { parityCases } from './parity/cases.ts'
 import { foreignResults } from './parity/spec.ts'
-import { onlyOf, parseArguments, UsageError, type Command } from './command.ts'
+import { onlyOf, parseArguments, UsageError, type Command, switched, valued } from './command.ts'
 
 export const parityCommand: Command = {
   name: 'parity',
@@ -24,11 +24,7 @@ export const parityCommand: Command = {
       '  --jsonl               One line of JSON a case',
     ].join('\n'),
   run: ({ args, print }) => {
-    const { flags, positionals } = parseArguments(args, {
-      only: { type: 'string' },
-      engine: { type: 'string' },
-      jsonl: { type: 'boolean' },
-    })
+    const { flags, positionals } = parseArguments(args, { ...valued('only', 'engine'), ...switched('jsonl') })
     const folder = onlyOf(positionals, 'manifest or folder')
     if (!existsSync(folder)) throw new UsageError(`There is no file or folder ${folder}.`)
     const exact = measureParity(

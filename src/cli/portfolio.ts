@@ -22,28 +22,24 @@ import {
   type Command,
   type CommandContext,
   type FlagsOf,
+  repeated,
+  switched,
+  valued,
 } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
 import { barsOfFile, intervalOf, ownerIn, parseJsonObject, type ScriptBars } from './script-bars.ts'
 import { DAY_FLAG, DAY_HELP, dayOfFlag, librariesBeside, readScript } from './script-file.ts'
-import { formatNumber, formatPercent, progressBar, tableLines, type TextColumn } from './table.ts'
+import { formatNumber, formatPercent, progressBar, right, tableLines } from './table.ts'
 
 const FLAGS = {
   ...DATA_FLAGS,
   ...DAY_FLAG,
-  capital: { type: 'string' },
-  currency: { type: 'string' },
-  last: { type: 'string' },
-  inputs: { type: 'string', multiple: true },
-  properties: { type: 'string', multiple: true },
-  libraries: { type: 'string' },
-  trades: { type: 'string' },
-  equity: { type: 'string' },
-  csv: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
+  ...valued('capital', 'currency', 'last', 'libraries', 'trades', 'equity', 'csv'),
+  ...repeated('inputs', 'properties'),
+  ...switched('json'),
+}
 
 const LAST = 2_000_000
 
@@ -279,10 +275,9 @@ const shown = ({ name, asOf, capital, currency, parts }: Portfolio) => ({
 
 function resultLines({ parts }: Portfolio, result: PortfolioResult): string[] {
   const { whole, capital, currency, correlation } = result
-  const right = (title: string): TextColumn => ({ title, align: 'right' })
-  const columns: TextColumn[] = [
-    { title: 'Part' },
-    { title: 'Market' },
+  const columns = [
+    'Part',
+    'Market',
     ...['Trades', 'Won', 'Net profit', 'Open', 'Max drawdown', 'Contribution', 'Risk', 'Margin calls'].map(
       right,
     ),
@@ -317,7 +312,7 @@ function resultLines({ parts }: Portfolio, result: PortfolioResult): string[] {
           '',
           `Correlation from ${result.period} to ${result.period}:`,
           ...tableLines(
-            [{ title: '' }, ...parts.map((_, i) => right(String(i + 1)))],
+            ['', ...parts.map((_, i) => right(String(i + 1)))],
             correlation.map((values, i) => [String(i + 1), ...values.map((value) => formatNumber(value))]),
           ),
         ]

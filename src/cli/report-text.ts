@@ -2,7 +2,7 @@
 
 import type { Report, ReportColumn, ReportTrade } from '../wire/report.ts'
 import type { Ink } from './ink.ts'
-import { formatNumber, formatPercent, formatTime, tableLines } from './table.ts'
+import { formatNumber, formatPercent, formatTime, right, tableLines } from './table.ts'
 
 const TRADES_SHOWN = 10
 
@@ -48,12 +48,7 @@ function summaryLines({ all, long, short, currency }: Report, ink: Ink): string[
   const count = (pick: (column: ReportColumn) => number | null) =>
     sides.map((side) => formatNumber(pick(side), 0))
   return tableLines(
-    [
-      { title: '' },
-      { title: 'All', align: 'right' },
-      { title: 'Long', align: 'right' },
-      { title: 'Short', align: 'right' },
-    ],
+    ['', right('All'), right('Long'), right('Short')],
     [
       [
         `Net profit, ${currency}`,
@@ -76,7 +71,7 @@ function summaryLines({ all, long, short, currency }: Report, ink: Ink): string[
 
 function equityLines({ equity, initialCapital, currency }: Report, ink: Ink): string[] {
   return tableLines(
-    [{ title: 'Equity' }, { title: '', align: 'right' }, { title: '', align: 'right' }],
+    ['Equity', right(''), right('')],
     [
       [`Initial capital, ${currency}`, formatNumber(initialCapital)],
       [`Final equity, ${currency}`, formatNumber(equity.final)],
@@ -117,17 +112,17 @@ function tradeLines({ trades, currency, mintick }: Report, { ink, zone }: Shown)
     title,
     ...tableLines(
       [
-        { title: '#', align: 'right' },
-        { title: 'Side' },
-        { title: 'Entry' },
-        { title: `Time (${zone})` },
-        { title: 'Price', align: 'right' },
-        { title: 'Exit' },
-        { title: `Time (${zone})` },
-        { title: 'Price', align: 'right' },
-        { title: 'Quantity', align: 'right' },
-        { title: `Profit, ${currency}`, align: 'right' },
-        { title: '', align: 'right' },
+        right('#'),
+        'Side',
+        'Entry',
+        `Time (${zone})`,
+        right('Price'),
+        'Exit',
+        `Time (${zone})`,
+        right('Price'),
+        right('Quantity'),
+        right(`Profit, ${currency}`),
+        right(''),
       ],
       rows,
       ink,

@@ -15,16 +15,19 @@ import { lmdbKv } from '../store/lmdb.ts'
 import { lockData } from '../store/server-lock.ts'
 import { createSecretBox } from '../notify/webhooks/secret-box.ts'
 import { copyOthers, replaceFolder } from './backup-command.ts'
-import { onlyOf, parseArguments, UsageError, type Command, type CommandContext } from './command.ts'
+import {
+  onlyOf,
+  parseArguments,
+  UsageError,
+  type Command,
+  type CommandContext,
+  switched,
+  valued,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, directoryOf } from './data.ts'
 import { formatBytes } from './table.ts'
 
-const RESTORE_FLAGS = {
-  ...DATA_FLAGS,
-  from: { type: 'string' },
-  at: { type: 'string' },
-  list: { type: 'boolean' },
-} as const
+const RESTORE_FLAGS = { ...DATA_FLAGS, ...valued('from', 'at'), ...switched('list') }
 
 export const restoreCommand: Command = {
   name: 'restore',

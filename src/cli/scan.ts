@@ -22,33 +22,25 @@ import {
   type Command,
   type CommandContext,
   type FlagsOf,
+  repeated,
+  switched,
+  valued,
 } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
 import { barsOfFile, intervalOf, ownerIn, type ScriptBars } from './script-bars.ts'
 import { DAY_FLAG, DAY_HELP, librariesBeside, readScript, settingsOf } from './script-file.ts'
-import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type TextColumn } from './table.ts'
+import { formatNumber, formatPercent, formatTime, progressBar, right, tableLines } from './table.ts'
 
 const FLAGS = {
   ...DATA_FLAGS,
   ...DAY_FLAG,
-  interval: { type: 'string' },
-  bars: { type: 'string', multiple: true },
-  symbols: { type: 'string', multiple: true },
-  watchlist: { type: 'string' },
-  last: { type: 'string' },
-  where: { type: 'string' },
-  sort: { type: 'string' },
-  order: { type: 'string' },
-  limit: { type: 'string' },
-  inputs: { type: 'string' },
-  properties: { type: 'string' },
-  libraries: { type: 'string' },
-  workers: { type: 'string' },
-  csv: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
+  ...valued('interval', 'watchlist', 'last', 'where', 'sort', 'order', 'limit', 'inputs'),
+  ...valued('properties', 'libraries', 'workers', 'csv'),
+  ...repeated('bars', 'symbols'),
+  ...switched('json'),
+}
 
 const BARS = 500
 const SHOWN = 50
@@ -231,16 +223,15 @@ const shownScan = ({ name, asOf, interval, bars, kind, values, conditions, marke
 
 function scanLines(scan: Scan, rows: readonly ScanRow[], limit: number): string[] {
   const { values, conditions, kind, markets, failed } = scan
-  const right = (title: string): TextColumn => ({ title, align: 'right' })
   const isStrategy = kind === 'strategy'
-  const columns: TextColumn[] = [
-    { title: 'Market' },
-    { title: 'Bar' },
+  const columns = [
+    'Market',
+    'Bar',
     right('Close'),
     right('Change'),
     ...values.map(right),
     ...(isStrategy ? ['Position', 'Trades', 'Net profit', 'Won', 'Max drawdown'].map(right) : []),
-    { title: conditions.length > 0 ? 'Holds' : '' },
+    conditions.length > 0 ? 'Holds' : '',
   ]
   const cells = rows
     .slice(0, limit)

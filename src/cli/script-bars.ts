@@ -18,19 +18,13 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, symbolOfSyminfo } from '../market/symbols.ts'
 import type { Kv } from '../store/kv.ts'
 import type { Series } from '../language/environment.ts'
-import { UsageError, type CommandContext } from './command.ts'
+import { UsageError, type CommandContext, valued } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 
 export const BARS_FLAGS = {
   ...DATA_FLAGS,
-  bars: { type: 'string' },
-  symbol: { type: 'string' },
-  exchange: { type: 'string' },
-  interval: { type: 'string' },
-  last: { type: 'string' },
-  syminfo: { type: 'string' },
-  finer: { type: 'string' },
-} as const
+  ...valued('bars', 'symbol', 'exchange', 'interval', 'last', 'syminfo', 'finer'),
+}
 
 export const BARS_HELP = [
   '  --bars FILE           Bars from a CSV or JSON file',

@@ -9,28 +9,25 @@ import {
   onlyOf,
   parseArguments,
   parseFlags,
-  subcommandOf,
+  subcommands,
   UsageError,
   type Command,
   type CommandContext,
+  valued,
 } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { diagnosticLines } from './diagnostics-text.ts'
 import { readScript } from './script-file.ts'
 import { LIBRARY_PATH } from '../wire/script.ts'
 import { WantedLibraries } from '../people/scripts/wanted-libraries.ts'
-import { tableLines } from './table.ts'
+import { right, tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
 
 const PATH = new RegExp(LIBRARY_PATH)
 
-const WANTED_COLUMNS = [
-  { title: 'library' },
-  { title: 'users', align: 'right' },
-  { title: 'times asked', align: 'right' },
-] as const
+const WANTED_COLUMNS = ['library', right('users'), right('times asked')] as const
 
-const SCRIPT_FLAGS = { ...DATA_FLAGS, user: { type: 'string' }, as: { type: 'string' } } as const
+const SCRIPT_FLAGS = { ...DATA_FLAGS, ...valued('user', 'as') }
 
 export const scriptCommand: Command = {
   name: 'script',
@@ -45,13 +42,8 @@ export const scriptCommand: Command = {
       '  --user EMAIL         Whose scripts import it',
       DATA_HELP,
     ].join('\n'),
-  run: async (context) => {
-    const subcommand = subcommandOf(scriptCommand, SUBCOMMANDS, context.args)
-    return subcommand({ ...context, args: context.args.slice(1) })
-  },
+  run: subcommands('script', { 'add-library': addLibrary, 'wanted-libraries': wantedLibraries }),
 }
-
-const SUBCOMMANDS = { 'add-library': addLibrary, 'wanted-libraries': wantedLibraries }
 
 async function wantedLibraries(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, DATA_FLAGS)

@@ -3,17 +3,20 @@
 import { CHECKS } from '../simulation/history.ts'
 import { shrink } from '../simulation/shrink.ts'
 import { ALL_FAULTS, FAULTS, simulate, type SimulationOptions } from '../simulation/simulation.ts'
-import { type Command, type CommandContext, parseFlags, UsageError, wholeOf } from './command.ts'
+import {
+  type Command,
+  type CommandContext,
+  parseFlags,
+  UsageError,
+  wholeOf,
+  switched,
+  valued,
+} from './command.ts'
 
 const FLAGS = {
-  seed: { type: 'string' },
-  hours: { type: 'string' },
-  worlds: { type: 'string' },
-  users: { type: 'string' },
-  servers: { type: 'string' },
-  faults: { type: 'string' },
-  trace: { type: 'boolean' },
-} as const
+  ...valued('seed', 'hours', 'worlds', 'users', 'servers', 'faults'),
+  ...switched('trace'),
+}
 
 const rows = (table: Readonly<Record<string, string>>) =>
   Object.entries(table).map(([name, says]) => `  ${name.padEnd(10)} ${says}`)

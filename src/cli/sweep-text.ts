@@ -3,7 +3,7 @@
 import type { Bars } from '../market/bars.ts'
 import type { Sweep } from '../work/sweeps/sweeps.ts'
 import type { StitchedEquity, SweepTrial, Verdict } from '../wire/sweep.ts'
-import { formatNumber, formatPercent, formatTime, tableLines, type TextColumn } from './table.ts'
+import { formatNumber, formatPercent, formatTime, right, tableLines } from './table.ts'
 
 const SHOWN = 10
 const RULES = {
@@ -38,7 +38,6 @@ export function verdictLines(
 
 function trialLines(sweep: Sweep, ranked: readonly SweepTrial[]): string[] {
   const names = sweep.space.map(({ input, property }) => input ?? property ?? '')
-  const right = (title: string): TextColumn => ({ title, align: 'right' })
   const columns = [...names, 'Score', 'Trades', 'Net profit', 'Max drawdown', 'Sharpe a bar'].map(right)
   return tableLines(
     columns,
@@ -109,7 +108,7 @@ function figureLines({
     ],
   ]
   return tableLines(
-    [{ title: 'Verdict' }, { title: '', align: 'right' }],
+    ['Verdict', right('')],
     rows.filter((row) => row !== null),
   )
 }
@@ -121,12 +120,11 @@ function walkForwardLines(
 ): string[] {
   if (!walkForward) return []
   const [only, ...more] = walkForward.cells
-  const right = (title: string): TextColumn => ({ title, align: 'right' })
   if (only && more.length === 0)
     return [
       '',
       ...tableLines(
-        [{ title: 'Judged from' }, right('Trial'), right('Profit in sample'), right('Profit out of sample')],
+        ['Judged from', right('Trial'), right('Profit in sample'), right('Profit out of sample')],
         only.windows.map(({ outside, trial, inProfit, outProfit }) => [
           formatTime(bars.time[outside.from] ?? 0),
           trial === null ? '–' : String(trial),
@@ -149,7 +147,7 @@ function walkForwardLines(
         right('Efficiency'),
         right('Profit'),
         right('Max drawdown'),
-        { title: 'Passes' },
+        'Passes',
       ],
       walkForward.cells.map(({ share, runs, efficiency, profit, passed }, cell) => [
         formatPercent(share),

@@ -18,6 +18,9 @@ import {
   type Command,
   type CommandContext,
   type FlagsOf,
+  repeated,
+  switched,
+  valued,
 } from './command.ts'
 import { scriptProblem } from './diagnostics-text.ts'
 import { overOf, USER, withJobs } from './jobs-here.ts'
@@ -30,29 +33,11 @@ import { progressBar } from './table.ts'
 const FLAGS = {
   ...BARS_FLAGS,
   ...DAY_FLAG,
-  set: { type: 'string', multiple: true },
-  where: { type: 'string', multiple: true },
-  inputs: { type: 'string' },
-  properties: { type: 'string' },
-  sampler: { type: 'string' },
-  trials: { type: 'string' },
-  seed: { type: 'string' },
-  objective: { type: 'string' },
-  require: { type: 'string', multiple: true },
-  halving: { type: 'string' },
-  rungs: { type: 'string' },
-  'hold-out': { type: 'string' },
-  'walk-forward': { type: 'boolean' },
-  anchored: { type: 'boolean' },
-  matrix: { type: 'boolean' },
-  runs: { type: 'string' },
-  share: { type: 'string' },
-  workers: { type: 'string' },
-  libraries: { type: 'string' },
-  csv: { type: 'string' },
-  equity: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
+  ...repeated('set', 'where', 'require'),
+  ...valued('inputs', 'properties', 'sampler', 'trials', 'seed', 'objective', 'halving', 'rungs'),
+  ...valued('hold-out', 'runs', 'share', 'workers', 'libraries', 'csv', 'equity'),
+  ...switched('walk-forward', 'anchored', 'matrix', 'json'),
+}
 
 /** The only user of the store in memory. */
 const PAGE = 1000

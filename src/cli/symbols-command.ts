@@ -7,19 +7,24 @@ import { isSameSymbol } from '../market/bar-cache.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { SYMBOL_LISTS } from '../market/listings/symbol-lists.ts'
 import { loadSamples } from '../market/sample.ts'
-import { parseArguments, UsageError, wholeOf, type Command, type CommandContext } from './command.ts'
+import {
+  parseArguments,
+  UsageError,
+  wholeOf,
+  type Command,
+  type CommandContext,
+  switched,
+  valued,
+} from './command.ts'
 import { configOf, DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { defaultHttp, providersWithKeys } from './providers-here.ts'
-import { formatNumber, formatTime, tableLines } from './table.ts'
+import { formatNumber, formatTime, right, tableLines } from './table.ts'
 
 const FLAGS = {
   ...DATA_FLAGS,
-  exchange: { type: 'string' },
-  type: { type: 'string' },
-  provider: { type: 'string' },
-  limit: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
+  ...valued('exchange', 'type', 'provider', 'limit'),
+  ...switched('json'),
+}
 
 const SHOWN = 20
 const SHOWN_MAX = 100
@@ -95,12 +100,7 @@ async function run(context: CommandContext): Promise<number> {
       one.type,
       intervalsOf(one).join(' ') || '–',
     ])
-    const columns = [
-      { title: 'SYMBOL' },
-      { title: 'NAME' },
-      { title: 'TYPE' },
-      { title: 'BARS HERE' },
-    ] as const
+    const columns = ['SYMBOL', 'NAME', 'TYPE', 'BARS HERE'] as const
     for (const line of tableLines(columns, rows)) context.print(line)
     return 0
   })
@@ -121,13 +121,7 @@ function listLines(lists: readonly SymbolListStatus[]): string[] {
     fetchedAt === null ? '–' : formatTime(fetchedAt),
     lastError ?? exchanges.join(', '),
   ])
-  const columns = [
-    { title: 'PROVIDER' },
-    { title: 'LIST' },
-    { title: 'SYMBOLS', align: 'right' },
-    { title: 'FETCHED (UTC)' },
-    { title: 'EXCHANGES' },
-  ] as const
+  const columns = ['PROVIDER', 'LIST', right('SYMBOLS'), 'FETCHED (UTC)', 'EXCHANGES'] as const
   return tableLines(columns, rows)
 }
 

@@ -3,12 +3,9 @@
 import { zoneOf } from '../market/zone.ts'
 import { PLAIN, type Ink } from './ink.ts'
 
-type Align = 'left' | 'right'
-
-export interface TextColumn {
-  readonly title: string
-  readonly align?: Align
-}
+/** A column of numbers, by its title; one of texts is its title alone. */
+export const right = (title: string) => ({ right: title }) as const
+export type TextColumn = string | ReturnType<typeof right>
 
 /** Lines of an aligned table, titles first. Two spaces between columns, none behind the last one. Cells may be coloured. */
 export function tableLines(
@@ -16,14 +13,14 @@ export function tableLines(
   rows: readonly (readonly string[])[],
   { faint }: Ink = PLAIN,
 ): string[] {
-  const cells = [columns.map(({ title }) => faint(title)), ...rows]
+  const cells = [columns.map((column) => faint(typeof column === 'string' ? column : column.right)), ...rows]
   const widths = columns.map((_, i) => Math.max(...cells.map((row) => Bun.stringWidth(row[i] ?? ''))))
   return cells.map((row) =>
     columns
-      .map(({ align }, i) => {
+      .map((column, i) => {
         const cell = row[i] ?? ''
         const padding = ' '.repeat((widths[i] ?? 0) - Bun.stringWidth(cell))
-        return align === 'right' ? padding + cell : cell + padding
+        return typeof column === 'string' ? cell + padding : padding + cell
       })
       .join('  ')
       .trimEnd(),

@@ -2,24 +2,24 @@
 
 import { SCOPES, type Scope } from '../wire/scopes.ts'
 import { createToken, listTokens, revokeToken, tokenStatus } from '../people/accounts/tokens.ts'
-import { parseArguments, subcommandOf, UsageError, type Command, type CommandContext } from './command.ts'
+import {
+  parseArguments,
+  subcommands,
+  UsageError,
+  type Command,
+  type CommandContext,
+  repeated,
+  valued,
+} from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
 
-const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
-  create,
-  list,
-  revoke,
-}
-
 const TOKEN_FLAGS = {
   ...DATA_FLAGS,
-  user: { type: 'string' },
-  name: { type: 'string' },
-  scope: { type: 'string', multiple: true },
-  'expires-in-days': { type: 'string' },
-} as const
+  ...valued('user', 'name', 'expires-in-days'),
+  ...repeated('scope'),
+}
 
 export const tokenCommand: Command = {
   name: 'token',
@@ -38,10 +38,11 @@ export const tokenCommand: Command = {
       '  --expires-in-days N  Without it the token does not expire',
       DATA_HELP,
     ].join('\n'),
-  run: async (context) => {
-    const subcommand = subcommandOf(tokenCommand, SUBCOMMANDS, context.args)
-    return subcommand({ ...context, args: context.args.slice(1) })
-  },
+  run: subcommands('token', {
+    create,
+    list,
+    revoke,
+  }),
 }
 
 async function create(context: CommandContext): Promise<number> {
@@ -66,7 +67,7 @@ async function list(context: CommandContext): Promise<number> {
   const { flags, email } = flagsOf(context)
   return withData(context, flags, async ({ accounts }) => {
     const { items } = await listTokens(accounts, await findUser(accounts, email), { limit: 500 })
-    const columns = ['ID', 'NAME', 'STATUS', 'ENDS IN', 'SCOPES', 'LAST USED'].map((title) => ({ title }))
+    const columns = ['ID', 'NAME', 'STATUS', 'ENDS IN', 'SCOPES', 'LAST USED']
     const rows = items.map((token) => [
       token.id,
       token.name,

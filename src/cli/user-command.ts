@@ -8,20 +8,15 @@ import {
   onlyOf,
   parseArguments,
   parseFlags,
-  subcommandOf,
+  subcommands,
   UsageError,
   type Command,
   type CommandContext,
+  switched,
+  valued,
 } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
-
-const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
-  add,
-  list,
-  'reset-password': resetPassword,
-  role,
-}
 
 export const userCommand: Command = {
   name: 'user',
@@ -38,13 +33,15 @@ export const userCommand: Command = {
       '  --password-stdin     Read the password from standard input; without it one is made and printed',
       DATA_HELP,
     ].join('\n'),
-  run: async (context) => {
-    const subcommand = subcommandOf(userCommand, SUBCOMMANDS, context.args)
-    return subcommand({ ...context, args: context.args.slice(1) })
-  },
+  run: subcommands('user', {
+    add,
+    list,
+    'reset-password': resetPassword,
+    role,
+  }),
 }
 
-const USER_FLAGS = { ...DATA_FLAGS, name: { type: 'string' }, 'password-stdin': { type: 'boolean' } } as const
+const USER_FLAGS = { ...DATA_FLAGS, ...valued('name'), ...switched('password-stdin') }
 
 async function add(context: CommandContext): Promise<number> {
   const { email, flags } = emailOf(context)
@@ -78,13 +75,7 @@ async function resetPassword(context: CommandContext): Promise<number> {
 async function list(context: CommandContext): Promise<number> {
   const flags = parseFlags(context.args, DATA_FLAGS)
   return withData(context, flags, async ({ accounts }) => {
-    const columns = [
-      { title: 'E-MAIL' },
-      { title: 'NAME' },
-      { title: 'ROLE' },
-      { title: 'SINCE (UTC)' },
-      { title: 'ID' },
-    ]
+    const columns = ['E-MAIL', 'NAME', 'ROLE', 'SINCE (UTC)', 'ID']
     const rows = (await Array.fromAsync(users(accounts.kv).each())).map((user) => [
       user.email,
       user.name,

@@ -9,17 +9,22 @@ const files = [...new Bun.Glob('*.ts').scanSync(FOLDER)].toSorted()
 const sources = new Map<string, string>()
 for (const file of files) sources.set(file, await Bun.file(`${FOLDER}/${file}`).text())
 
-/** `exchange: { type: 'string' }`, as parseArgs wants its options. */
-const OPTION = /['"]?\b([a-z][a-z-]*)['"]?: \{ type: '(?:string|boolean)'/g
+/** `valued('exchange', 'symbol')`, or `exchange: { type: 'string' }` as parseArgs wants its options. */
+const OPTIONS =
+  /\b(?:valued|repeated|switched)\(([^)]*)\)|(['"]?\b[a-z][a-z-]*['"]?): \{ type: '(?:string|boolean)'/g
 
 /** `const BARS_FLAGS = { … }` that others spread; what a file keeps to itself is its own text. */
 const sets = new Map<string, string>()
 for (const text of sources.values())
-  for (const [, name = '', body = ''] of text.matchAll(/^export const ([A-Z_]+) = (\{[^]*?\}) as const/gm))
+  for (const [, name = '', body = ''] of text.matchAll(
+    /^export const ([A-Z]+_FLAGS?) = (\{[^]*?\}(?=\n| as const)|.*)/gm,
+  ))
     sets.set(name, body)
 
 function flagsOf(text: string): string[] {
-  const own = [...text.matchAll(OPTION)].map(([, name = '']) => name)
+  const own = [...text.matchAll(OPTIONS)].flatMap(
+    ([, names = '', name = '']) => `${names}${name}`.match(/[a-z][a-z-]*/g) ?? [],
+  )
   const named = new Set([...text.matchAll(/\b[A-Z_]{4,}\b/g)].map(([name]) => name))
   const spread = [...named].flatMap((name) => {
     const body = sets.get(name)
@@ -42,7 +47,7 @@ test.each(COMMANDS)('chartroom %s --help names every flag of %s', async (name, f
 test('all commands are looked at, and the sets of flags that several share', () => {
   expect(COMMANDS.length).toBeGreaterThan(12)
   expect(flagsOf(sources.get('backtest.ts') ?? '')).toEqual(
-    expect.arrayContaining(['trades', 'interval', 'data-dir']),
+    expect.arrayContaining(['trades', 'interval', 'data-dir', 'as-of']),
   )
 })
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
+import {
+  formatBytes,
+  formatNumber,
+  formatPercent,
+  progressBar,
+  right,
+  tableLines,
+} from '../../src/cli/table.ts'
 import { runs, type Run } from '../../src/work/runs/records.ts'
 import { Scripts } from '../../src/people/scripts/scripts.ts'
 import { barsCsv } from '../work/sweeps/sweep-server.ts'
@@ -558,7 +565,7 @@ describe('usage', () => {
 test('tables align, and numbers are grouped', () => {
   expect(
     tableLines(
-      [{ title: 'A' }, { title: 'B', align: 'right' }],
+      ['A', right('B')],
       [
         ['x', '1,000'],
         ['longer', '5'],

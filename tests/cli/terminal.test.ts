@@ -6,7 +6,7 @@ import { runBacktest } from '../../src/broker/run.ts'
 import { diagnosticLines } from '../../src/cli/diagnostics-text.ts'
 import { inkFor, PLAIN } from '../../src/cli/ink.ts'
 import { reportLines } from '../../src/cli/report-text.ts'
-import { formatTime, tableLines } from '../../src/cli/table.ts'
+import { formatTime, right, tableLines } from '../../src/cli/table.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { chartroom, temporaryFolder, withInput } from './run.ts'
@@ -23,7 +23,7 @@ test('a terminal gets colours unless it is asked not to, and nothing else does',
 })
 
 test('a coloured table stands as straight as a bare one', () => {
-  const columns = [{ title: 'Name' }, { title: 'Profit', align: 'right' as const }]
+  const columns = ['Name', right('Profit')]
   const rows = (ink: typeof PLAIN) => [
     ['a', ink.good('1,000')],
     ['longer', ink.bad('-5')],
