@@ -1,7 +1,8 @@
 // line.*, label.*, box.*, table.*, polyline.*, linefill.* and chart.point.*: what a script draws.
 //
-// Setters and getters are the same few lines for each field, so they are made from lists. On an object that is na they
-// do nothing and answer na, as on TradingView.
+// A drawing's fields are the parameters it is made with, so what makes one is read off its signature. Setters and getters
+// are the same few lines for each field, so they are made from lists. On an object that is na they do nothing and answer
+// na, as on TradingView.
 
 import { invalidTable, noSuchCell, polylineTooLong, priceNeedsBarIndex } from '../messages/failing.ts'
 import { PineArray } from '../runtime/collections.ts'
@@ -20,9 +21,9 @@ import type {
 import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
+import { parseSignature } from './signature.ts'
 
 type Text = string | null
-type Size = string | number | null
 type Point = ChartPoint | null
 
 const NAN = Number.NaN
@@ -61,21 +62,11 @@ const LINE_STYLE =
   'string xloc = xloc.bar_index, string extend = extend.none, color color = color.blue, string style = line.style_solid, int width = 1, bool force_overlay = false'
 
 const LINE: readonly BuiltinEntry[] = [
-  fn(
-    'line.new',
+  maker<Line>(
+    'line',
     'Draws a line between two points.',
-    [
-      `(int x1, float y1, int x2, float y2, ${LINE_STYLE}) line`,
-      `(chart.point first_point, chart.point second_point, ${LINE_STYLE}) line`,
-    ],
-    [
-      { fn: newLine, runtime: true },
-      {
-        fn: (runtime: Runtime, first: Point, second: Point, xloc: Text, ...style: LineStyle) =>
-          newLine(runtime, xOf(first, xloc), yOf(first), xOf(second, xloc), yOf(second), xloc, ...style),
-        runtime: true,
-      },
-    ],
+    ['int x1, float y1, int x2, float y2', 'chart.point first_point, chart.point second_point'],
+    LINE_STYLE,
   ),
   ...life('line'),
   ...setters<Line>('line', {
@@ -114,19 +105,7 @@ const LABEL_STYLE =
   'string text_font_family = font.family_default, bool force_overlay = false, string text_formatting = text.format_none'
 
 const LABEL: readonly BuiltinEntry[] = [
-  fn(
-    'label.new',
-    'Draws a label at a point.',
-    [`(int x, float y, ${LABEL_STYLE}) label`, `(chart.point point, ${LABEL_STYLE}) label`],
-    [
-      { fn: newLabel, runtime: true },
-      {
-        fn: (runtime: Runtime, point: Point, text: Text, xloc: Text, ...style: LabelStyle) =>
-          newLabel(runtime, xOf(point, xloc), yOf(point), text, xloc, ...style),
-        runtime: true,
-      },
-    ],
-  ),
+  maker<Label>('label', 'Draws a label at a point.', ['int x, float y', 'chart.point point'], LABEL_STYLE),
   ...life('label'),
   ...setters<Label>('label', {
     x: ['int'],
@@ -155,28 +134,11 @@ const BOX_STYLE =
   'string text_font_family = font.family_default, bool force_overlay = false, string text_formatting = text.format_none'
 
 const BOX: readonly BuiltinEntry[] = [
-  fn(
-    'box.new',
+  maker<Box>(
+    'box',
     'Draws a box between two corners.',
-    [
-      `(int left, float top, int right, float bottom, ${BOX_STYLE}) box`,
-      `(chart.point top_left, chart.point bottom_right, ${BOX_STYLE}) box`,
-    ],
-    [
-      { fn: newBox, runtime: true },
-      {
-        fn: (runtime: Runtime, topLeft: Point, bottomRight: Point, ...style: BoxStyle) =>
-          newBox(
-            runtime,
-            xOf(topLeft, style[4]),
-            yOf(topLeft),
-            xOf(bottomRight, style[4]),
-            yOf(bottomRight),
-            ...style,
-          ),
-        runtime: true,
-      },
-    ],
+    ['int left, float top, int right, float bottom', 'chart.point top_left, chart.point bottom_right'],
+    BOX_STYLE,
   ),
   ...life('box'),
   ...setters<Box>('box', {
@@ -219,14 +181,17 @@ const CELL_FIELDS: Readonly<Record<string, string>> = {
   text_font_family: 'string',
   text_formatting: 'string',
 }
+/** In the order of the arguments of `table.cell`. */
+const CELL_NAMES = Object.keys(CELL_FIELDS)
+
+const TABLE_LOOK =
+  'string position, int columns, int rows, color bgcolor = na, color frame_color = na, int frame_width = 0, color border_color = na, int border_width = 0, bool force_overlay = false'
 
 const TABLE: readonly BuiltinEntry[] = [
-  fn(
-    'table.new',
-    'Draws a table at a place of the chart.',
-    '(string position, int columns, int rows, color bgcolor = na, color frame_color = na, int frame_width = 0, color border_color = na, int border_width = 0, bool force_overlay = false) table',
-    { fn: newTable, runtime: true },
-  ),
+  fn('table.new', 'Draws a table at a place of the chart.', `(${TABLE_LOOK}) table`, {
+    fn: newTable(drawn<Table>('table', TABLE_LOOK)),
+    runtime: true,
+  }),
   ...life('table', 'table_id', false),
   ...setters<Table>(
     'table',
@@ -246,7 +211,11 @@ const TABLE: readonly BuiltinEntry[] = [
     "(table table_id, int column, int row, string text = '', float width = 0, float height = 0, color text_color = color.black, " +
       'string text_halign = text.align_center, string text_valign = text.align_center, string|int text_size = size.normal, color bgcolor = na, ' +
       'string tooltip = na, string text_font_family = font.family_default, string text_formatting = text.format_none) void',
-    { fn: fillCell, runtime: true },
+    {
+      fn: (runtime: Runtime, table: Table | null, column: number, row: number, ...values: unknown[]) =>
+        putCell(runtime, table, [column, row], CELL_NAMES, values),
+      runtime: true,
+    },
   ),
   ...Object.entries(CELL_FIELDS).map(([field, type]) =>
     fn(
@@ -254,9 +223,8 @@ const TABLE: readonly BuiltinEntry[] = [
       `Sets '${field}' of a cell.`,
       `(table table_id, int column, int row, ${type} ${field}) void`,
       {
-        fn: (runtime: Runtime, table: Table | null, column: number, row: number, value: unknown) => {
-          if (table !== null) putCell(runtime, table, column, row, { [field]: value })
-        },
+        fn: (runtime: Runtime, table: Table | null, column: number, row: number, value: unknown) =>
+          putCell(runtime, table, [column, row], [field], [value]),
         runtime: true,
       },
     ),
@@ -291,13 +259,14 @@ const TABLE: readonly BuiltinEntry[] = [
   ),
 ]
 
+const POLYLINE_LOOK =
+  'array<chart.point> points, bool curved = false, bool closed = false, string xloc = xloc.bar_index, color line_color = color.blue, color fill_color = na, string line_style = line.style_solid, int line_width = 1, bool force_overlay = false'
+
 const POLYLINE: readonly BuiltinEntry[] = [
-  fn(
-    'polyline.new',
-    'Draws a line through points.',
-    '(array<chart.point> points, bool curved = false, bool closed = false, string xloc = xloc.bar_index, color line_color = color.blue, color fill_color = na, string line_style = line.style_solid, int line_width = 1, bool force_overlay = false) polyline',
-    { fn: newPolyline, runtime: true },
-  ),
+  fn('polyline.new', 'Draws a line through points.', `(${POLYLINE_LOOK}) polyline`, {
+    fn: newPolyline(drawn<Polyline>('polyline', POLYLINE_LOOK)),
+    runtime: true,
+  }),
   ...life('polyline', 'id', false),
 ]
 
@@ -339,174 +308,62 @@ function born(runtime: Runtime) {
   return { createdBar: runtime.bar, deletedBar: -1, changes: [] }
 }
 
-type LineStyle = [extend: Text, color: number, style: Text, width: number, forceOverlay: boolean]
-
-function newLine(
-  runtime: Runtime,
-  x1: number,
-  y1: number,
-  x2: number,
-  y2: number,
-  xloc: Text,
-  ...[extend, color, style, width, forceOverlay]: LineStyle
-): Line {
-  return runtime.drawings.add<Line>(
-    {
-      kind: 'line',
-      ...born(runtime),
-      x1,
-      y1,
-      x2,
-      y2,
-      xloc,
-      extend,
-      color,
-      style,
-      width,
-      force_overlay: forceOverlay,
-    },
-    runtime.held,
-  )
+/** Draws one whose fields are the arguments, by the names of the parameters. */
+function drawn<D extends Drawing>(kind: D['kind'], parameters: string) {
+  const fields = namesOf(parameters)
+  const others = fields.filter((field) => field !== 'force_overlay')
+  // In the order in which answers have them.
+  const blank = Object.fromEntries([...others, 'force_overlay'].map((field) => [field, null]))
+  return (runtime: Runtime, values: readonly unknown[], more = {}): D => {
+    const drawing: Record<string, unknown> = { kind, ...born(runtime), ...blank, ...more }
+    for (let i = 0; i < fields.length; i++) drawing[fields[i]!] = values[i]
+    return runtime.drawings.add(drawing as unknown as D, runtime.held)
+  }
 }
 
-type LabelStyle = [
-  yloc: Text,
-  color: number,
-  style: Text,
-  textColor: number,
-  size: Size,
-  textAlign: Text,
-  tooltip: Text,
-  font: Text,
-  forceOverlay: boolean,
-  formatting: Text,
-]
-
-function newLabel(
-  runtime: Runtime,
-  x: number,
-  y: number,
-  text: Text,
-  xloc: Text,
-  ...[yloc, color, style, textcolor, size, textalign, tooltip, font, forceOverlay, formatting]: LabelStyle
-): Label {
-  return runtime.drawings.add<Label>(
-    {
-      kind: 'label',
-      ...born(runtime),
-      x,
-      y,
-      text,
-      xloc,
-      yloc,
-      color,
-      style,
-      textcolor,
-      size,
-      textalign,
-      tooltip,
-      text_font_family: font,
-      text_formatting: formatting,
-      force_overlay: forceOverlay,
-    },
-    runtime.held,
-  )
+function namesOf(parameters: string): string[] {
+  return parseSignature(`(${parameters}) void`).parameters.map(({ name }) => name)
 }
 
-type BoxStyle = [
-  borderColor: number,
-  borderWidth: number,
-  borderStyle: Text,
-  extend: Text,
-  xloc: Text,
-  bgcolor: number,
-  text: Text,
-  textSize: Size,
-  textColor: number,
-  halign: Text,
-  valign: Text,
-  wrap: Text,
-  font: Text,
-  forceOverlay: boolean,
-  formatting: Text,
-]
-
-function newBox(
-  runtime: Runtime,
-  left: number,
-  top: number,
-  right: number,
-  bottom: number,
-  ...style: BoxStyle
-): Box {
-  const [borderColor, borderWidth, borderStyle, extend, xloc, bgcolor, text, textSize, textColor] = style
-  const [, , , , , , , , , halign, valign, wrap, font, forceOverlay, formatting] = style
-  return runtime.drawings.add<Box>(
+/** `*.new`, by the coordinates of its corners or by their points. */
+function maker<D extends Line | Label | Box>(
+  kind: D['kind'],
+  doc: string,
+  [coordinates, points]: readonly [coordinates: string, points: string],
+  style: string,
+): BuiltinFunction {
+  const draw = drawn<D>(kind, `${coordinates}, ${style}`)
+  const corners = namesOf(points).length
+  const xloc = corners + namesOf(style).indexOf('xloc')
+  const signatures = [coordinates, points].map((places) => `(${places}, ${style}) ${kind}`)
+  return fn(`${kind}.new`, doc, signatures, [
+    { fn: (runtime: Runtime, ...values: unknown[]) => draw(runtime, values), runtime: true },
     {
-      kind: 'box',
-      ...born(runtime),
-      left,
-      top,
-      right,
-      bottom,
-      border_color: borderColor,
-      border_width: borderWidth,
-      border_style: borderStyle,
-      extend,
-      xloc,
-      bgcolor,
-      text,
-      text_size: textSize,
-      text_color: textColor,
-      text_halign: halign,
-      text_valign: valign,
-      text_wrap: wrap,
-      text_font_family: font,
-      text_formatting: formatting,
-      force_overlay: forceOverlay,
+      fn: (runtime: Runtime, ...values: unknown[]) => {
+        const at = (values.slice(0, corners) as Point[]).flatMap((point) => [
+          xOf(point, values[xloc] as Text),
+          yOf(point),
+        ])
+        return draw(runtime, [...at, ...values.slice(corners)])
+      },
+      runtime: true,
     },
-    runtime.held,
-  )
+  ])
 }
 
-function newTable(
-  runtime: Runtime,
-  position: Text,
-  columns: number,
-  rows: number,
-  bgcolor: number,
-  frameColor: number,
-  frameWidth: number,
-  borderColor: number,
-  borderWidth: number,
-  forceOverlay: boolean,
-): Table {
-  // TradingView's reference contains `table.new(position.top_left, na, na)`: a table that stays empty.
-  const isBlank = Number.isNaN(columns) && Number.isNaN(rows)
-  if (!isBlank && !(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
-    throw invalidTable(columns, rows)
-  const { drawings, bar } = runtime
-  // Only the last table at a place is shown; scripts that make one on every bar rely on it.
-  const before = drawings.alive.table.find((table) => table.kind === 'table' && table.position === position)
-  if (before !== undefined) drawings.remove(before, bar)
-  return drawings.add<Table>(
-    {
-      kind: 'table',
-      ...born(runtime),
-      position,
-      columns: Math.trunc(columns),
-      rows: Math.trunc(rows),
-      bgcolor,
-      frame_color: frameColor,
-      frame_width: frameWidth,
-      border_color: borderColor,
-      border_width: borderWidth,
-      force_overlay: forceOverlay,
-      cells: new Map(),
-      merged: [],
-    },
-    runtime.held,
-  )
+function newTable(draw: ReturnType<typeof drawn<Table>>) {
+  return (runtime: Runtime, position: Text, columns: number, rows: number, ...look: unknown[]): Table => {
+    // TradingView's reference contains `table.new(position.top_left, na, na)`: a table that stays empty.
+    const isBlank = Number.isNaN(columns) && Number.isNaN(rows)
+    if (!isBlank && !(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
+      throw invalidTable(columns, rows)
+    const { drawings, bar } = runtime
+    // Only the last table at a place is shown; scripts that make one on every bar rely on it.
+    const before = drawings.alive.table.find((table) => table.kind === 'table' && table.position === position)
+    if (before !== undefined) drawings.remove(before, bar)
+    const filled = { cells: new Map(), merged: [] }
+    return draw(runtime, [position, Math.trunc(columns), Math.trunc(rows), ...look], filled)
+  }
 }
 
 const EMPTY_CELL: Cell = {
@@ -523,44 +380,19 @@ const EMPTY_CELL: Cell = {
   text_formatting: 'none',
 }
 
-function fillCell(
+/** A cell at na does not exist: what is written to it is lost. */
+function putCell(
   runtime: Runtime,
   table: Table | null,
-  column: number,
-  row: number,
-  text: Text,
-  width: number,
-  height: number,
-  textColor: number,
-  halign: Text,
-  valign: Text,
-  textSize: Size,
-  bgcolor: number,
-  tooltip: Text,
-  font: Text,
-  formatting: Text,
+  [column, row]: readonly [number, number],
+  fields: readonly string[],
+  values: readonly unknown[],
 ): void {
-  if (table === null) return
-  putCell(runtime, table, column, row, {
-    text,
-    width,
-    height,
-    text_color: textColor,
-    text_halign: halign,
-    text_valign: valign,
-    text_size: textSize,
-    bgcolor,
-    tooltip,
-    text_font_family: font,
-    text_formatting: formatting,
-  })
-}
-
-/** A cell at na does not exist: what is written to it is lost. */
-function putCell(runtime: Runtime, table: Table, column: number, row: number, fields: Partial<Cell>): void {
-  if (Number.isNaN(column) || Number.isNaN(row)) return
+  if (table === null || Number.isNaN(column) || Number.isNaN(row)) return
   const place = cellPlace(table, column, row)
-  writableCells(runtime, table).set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
+  const cell: Record<string, unknown> = { ...EMPTY_CELL, ...table.cells.get(place) }
+  for (let i = 0; i < fields.length; i++) cell[fields[i]!] = values[i]
+  writableCells(runtime, table).set(place, cell as unknown as Cell)
 }
 
 /** The memory of an entry of the map; copies share the cell itself. */
@@ -612,39 +444,15 @@ function clearCells(
 /** A point and its place in the list. */
 const POINT_BYTES = 56
 
-function newPolyline(
-  runtime: Runtime,
-  points: PineArray<Point> | null,
-  curved: boolean,
-  closed: boolean,
-  xloc: Text,
-  lineColor: number,
-  fillColor: number,
-  lineStyle: Text,
-  lineWidth: number,
-  forceOverlay: boolean,
-): Polyline {
-  const copies = (points?.values() ?? []).flatMap((point) =>
-    point === null ? [] : [new ChartPoint(point.time, point.index, point.price)],
-  )
-  if (copies.length > 10_000) throw polylineTooLong(copies.length)
-  runtime.budget.take(POINT_BYTES * copies.length)
-  return runtime.drawings.add<Polyline>(
-    {
-      kind: 'polyline',
-      ...born(runtime),
-      points: copies,
-      curved,
-      closed,
-      xloc,
-      line_color: lineColor,
-      fill_color: fillColor,
-      line_style: lineStyle,
-      line_width: lineWidth,
-      force_overlay: forceOverlay,
-    },
-    runtime.held,
-  )
+function newPolyline(draw: ReturnType<typeof drawn<Polyline>>) {
+  return (runtime: Runtime, points: PineArray<Point> | null, ...look: unknown[]): Polyline => {
+    const copies = (points?.values() ?? []).flatMap((point) =>
+      point === null ? [] : [new ChartPoint(point.time, point.index, point.price)],
+    )
+    if (copies.length > 10_000) throw polylineTooLong(copies.length)
+    runtime.budget.take(POINT_BYTES * copies.length)
+    return draw(runtime, [copies, ...look])
+  }
 }
 
 /** Two lines have at most one fill: a new one replaces it. */
