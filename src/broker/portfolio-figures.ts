@@ -17,20 +17,21 @@ export interface PartRun {
 }
 
 type Whole = PortfolioResult['whole']
-type Money = Pick<
-  Whole,
-  | 'netProfit'
-  | 'openProfit'
-  | 'grossProfit'
-  | 'grossLoss'
-  | 'commissionPaid'
-  | 'profitFactor'
-  | 'trades'
-  | 'winningTrades'
-  | 'losingTrades'
-  | 'winRate'
-  | 'marginCalls'
->
+/** What the parts' results add up to. */
+export const MONEY_FIGURES = [
+  'netProfit',
+  'openProfit',
+  'grossProfit',
+  'grossLoss',
+  'commissionPaid',
+  'profitFactor',
+  'trades',
+  'winningTrades',
+  'losingTrades',
+  'winRate',
+  'marginCalls',
+] as const
+type Money = Pick<Whole, (typeof MONEY_FIGURES)[number]>
 
 const DAY = 86_400_000
 const POINTS_MAX = 1000

@@ -10,6 +10,8 @@ import type { OperationTable } from './operation.ts'
 import {
   asksDay,
   hasDay,
+  hasError,
+  hasScript,
   hasGiven,
   idOf,
   Listed,
@@ -59,13 +61,7 @@ const Backtest = Type.Object(
     createdAt: Time,
     startedAt: nullable(Time),
     finishedAt: nullable(Time),
-    error: nullable(
-      Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        diagnostics: Type.Optional(Type.Array(Type.Unknown())),
-      }),
-    ),
+    ...hasError,
     summary: nullable(ReportSummary),
     pinned: Type.Boolean(),
     currency: nullable(Type.String()),
@@ -89,9 +85,7 @@ const Backtest = Type.Object(
         }),
       ),
     ),
-    source: Type.Optional(Type.String()),
-    inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    ...hasScript,
   },
   { $id: 'Backtest' },
 )

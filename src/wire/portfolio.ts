@@ -7,12 +7,15 @@ import { Track } from './track.ts'
 import {
   asksDay,
   hasDay,
+  hasError,
+  hasScript,
   idOf,
   Listed,
   nullable,
   oneOf,
   PageQuery,
   Raw,
+  Setting,
   Text,
   Time,
   type Wire,
@@ -40,9 +43,7 @@ const PartBody = Type.Object({
   ...Part,
   source: Raw(1 << 20),
   inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  overrides: Type.Optional(
-    Type.Record(Type.String(), Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()])),
-  ),
+  overrides: Type.Optional(Type.Record(Type.String(), Setting)),
   priority: Type.Optional(Priority),
 })
 
@@ -85,20 +86,12 @@ const Portfolio = Type.Object(
         interval: Type.String(),
         bars: Type.Integer(),
         priority: Priority,
-        source: Type.Optional(Type.String()),
-        inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-        overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        ...hasScript,
       }),
     ),
     netProfit: nullable(Type.Number()),
     maxDrawdownPct: nullable(Type.Number()),
-    error: nullable(
-      Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        diagnostics: Type.Optional(Type.Array(Type.Unknown())),
-      }),
-    ),
+    ...hasError,
   },
   { $id: 'Portfolio' },
 )

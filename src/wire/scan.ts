@@ -7,6 +7,8 @@ import { ReportSummary } from './report.ts'
 import {
   asksDay,
   hasDay,
+  hasError,
+  hasScript,
   idOf,
   IntervalName,
   Listed,
@@ -14,13 +16,12 @@ import {
   oneOf,
   PageQuery,
   Raw,
+  Setting,
   Text,
   Time,
   type Wire,
 } from './schema.ts'
 import { JOB_STATES } from './job-state.ts'
-
-const Setting = Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()])
 
 const ScanBody = Type.Object({
   name: Text(200),
@@ -81,13 +82,7 @@ const Scan = Type.Object(
     markets: Type.Integer({ description: 'There are so many to look at; 0 before it began.' }),
     done: Type.Integer(),
     failed: Type.Integer({ description: 'Of those done: no bars, or the script ended with an error.' }),
-    error: nullable(
-      Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        diagnostics: Type.Optional(Type.Array(Type.Unknown())),
-      }),
-    ),
+    ...hasError,
     ...hasDay,
     watch: nullable(ScanWatch),
     news: Type.Array(
@@ -101,9 +96,7 @@ const Scan = Type.Object(
       }),
       { description: 'What became true while it was watched, the newest first; 100 at most.' },
     ),
-    source: Type.Optional(Type.String()),
-    inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    ...hasScript,
   },
   { $id: 'Scan' },
 )

@@ -85,7 +85,6 @@ export const asksDay = {
   ),
 }
 
-/** In a record: that day. */
 /** For lists, which leave source and inputs out. */
 export const hasGiven = {
   given: Type.Optional(
@@ -96,6 +95,28 @@ export const hasGiven = {
   ),
 }
 
+/** In a record: what ended it. */
+export const hasError = {
+  error: nullable(
+    Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+      diagnostics: Type.Optional(Type.Array(Type.Unknown())),
+    }),
+  ),
+}
+
+/** In a record that is asked for alone: the script that was run, and with what. */
+export const hasScript = {
+  source: Type.Optional(Type.String()),
+  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+}
+
+/** The value of an input or of a property of strategy(). */
+export const Setting = Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()])
+
+/** In a record: that day. */
 export const hasDay = {
   asOf: Type.Optional(
     Type.String({

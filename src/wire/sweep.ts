@@ -5,12 +5,15 @@ import type { OperationTable } from './operation.ts'
 import {
   asksDay,
   hasDay,
+  hasError,
+  hasScript,
   idOf,
   Listed,
   nullable,
   oneOf,
   PageQuery,
   Raw,
+  Setting,
   Text,
   Time,
   type Wire,
@@ -21,13 +24,11 @@ import { judgedSharpe, LeastLength } from './trials.ts'
 const maybe = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const number = (description: string) => Type.Number({ description })
 
-const Choice = Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()])
-
 const Varied = Type.Object(
   {
     input: Type.Optional(Text(200)),
     property: Type.Optional(Text(64)),
-    values: Type.Optional(Type.Array(Choice, { minItems: 1, maxItems: 10_000 })),
+    values: Type.Optional(Type.Array(Setting, { minItems: 1, maxItems: 10_000 })),
     min: Type.Optional(Type.Number()),
     max: Type.Optional(Type.Number()),
     step: Type.Optional(
@@ -78,7 +79,7 @@ export const SweepBody = Type.Object({
   bars: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
   source: Raw(1 << 20),
   inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  overrides: Type.Optional(Type.Record(Type.String(), Choice)),
+  overrides: Type.Optional(Type.Record(Type.String(), Setting)),
   space: Type.Array(Varied, { minItems: 1, maxItems: 20 }),
   where: Type.Optional(Type.Array(Raw(2000), { maxItems: 20 })),
   sampler: Type.Optional(oneOf(['grid', 'random', 'sobol', 'tpe', 'cmaes'])),
@@ -129,16 +130,8 @@ const Sweep = Type.Object(
     }),
     sentence: nullable(Type.String()),
     ...hasDay,
-    error: nullable(
-      Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        diagnostics: Type.Optional(Type.Array(Type.Unknown())),
-      }),
-    ),
-    source: Type.Optional(Type.String()),
-    inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    ...hasError,
+    ...hasScript,
   },
   { $id: 'Sweep' },
 )
@@ -326,7 +319,7 @@ const OfCell = Type.Object({
 export const SweepTrial = Type.Object(
   {
     trial: Type.Integer({ description: 'Its number, from 0 in the order they were made.' }),
-    choices: Type.Array(Choice, { description: 'Values of what the space varies, in its order.' }),
+    choices: Type.Array(Setting, { description: 'Values of what the space varies, in its order.' }),
     score: maybe('Null where it failed or does not meet the constraints.'),
     figures: Type.Record(Type.String(), nullable(Type.Number())),
     sharpe: maybe('A bar.'),

@@ -5,13 +5,16 @@ import { RECEIVER_EVENTS, type ReceiverEvent } from './event.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 
-const Event = oneOf([
+/** What a receiver may ask for. */
+export const WEBHOOK_EVENTS = [
   'backtest.reportReady',
   'alert.triggered',
   'order.placed',
   'order.filled',
   'order.cancelled',
-])
+] as const
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+const Event = oneOf(WEBHOOK_EVENTS)
 
 const Webhook = Type.Object(
   {

@@ -7,7 +7,7 @@ import { openApiDocument } from '../../src/http/openapi.ts'
 import { sharedDocument } from '../../src/http/openapi-shared.ts'
 import { ROUTE_CODES } from '../../src/http/route-codes.ts'
 import { PROBLEM_CODES } from '../../src/lib/problem-codes.ts'
-import { EVENTS } from '../../src/notify/webhooks/receivers.ts'
+import { WEBHOOK_EVENTS } from '../../src/wire/webhook.ts'
 import { testServer, unlimited } from './server.ts'
 
 interface Operation {
@@ -57,7 +57,7 @@ test('every route is in it, but for what a person opens', () => {
 })
 
 test('what receivers are sent stands beside the paths, by its event', () => {
-  expect(Object.keys(document.webhooks)).toEqual([...EVENTS, 'webhook.test'])
+  expect(Object.keys(document.webhooks)).toEqual([...WEBHOOK_EVENTS, 'webhook.test'])
   const { schema } = document.webhooks['alert.triggered'].post.requestBody.content['application/json']
   expect(schema.required).toEqual(['event', 'delivered_at', 'data'])
   expect(schema.properties.data.$ref).toBe('#/components/schemas/AlertTriggered')

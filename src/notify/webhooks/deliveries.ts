@@ -9,7 +9,8 @@ import { OwnedRecords, type RecordDeps } from '../../store/owned.ts'
 import { type Also, type Changes, type Tx } from '../../store/transaction.ts'
 import type { Kv } from '../../store/kv.ts'
 import type { ReceiverData, ReceiverEvent } from '../../wire/event.ts'
-import { receiverCollection, RECEIVERS_PER_USER, type EventKind, type Receiver } from './receivers.ts'
+import type { WebhookEvent } from '../../wire/webhook.ts'
+import { receiverCollection, RECEIVERS_PER_USER, type Receiver } from './receivers.ts'
 import { forgetOld, freshParcel, PARCEL_INDEXES, type Parcel } from './parcels.ts'
 
 export interface Delivery extends Parcel {
@@ -40,7 +41,7 @@ export class Outbox extends OwnedRecords<Delivery> {
    * The deliveries that are under way do not disturb the plan: a large one would else lose to them again and again. A
    * receiver that is deleted meanwhile has its deliveries cancelled at its turn.
    */
-  enqueue<E extends EventKind>(
+  enqueue<E extends WebhookEvent>(
     tx: Tx,
     ownerId: string,
     event: E,

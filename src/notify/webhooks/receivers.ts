@@ -10,19 +10,11 @@ import { collection, type Collection } from '../../store/collection.ts'
 import { byOwner, OwnedRecords, type RecordDeps } from '../../store/owned.ts'
 import type { Also } from '../../store/transaction.ts'
 import type { Kv } from '../../store/kv.ts'
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../../wire/webhook.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
 import { ACTIVE, disabledBy, type Destination } from './parcels.ts'
 import type { SecretBox } from './secret-box.ts'
 import { newSecret } from './signing.ts'
-
-export const EVENTS = [
-  'backtest.reportReady',
-  'alert.triggered',
-  'order.placed',
-  'order.filled',
-  'order.cancelled',
-] as const
-export type EventKind = (typeof EVENTS)[number]
 
 export const RECEIVERS_PER_USER = 10
 const ROTATION_MS = 24 * 3_600_000
@@ -30,7 +22,7 @@ const ROTATION_MS = 24 * 3_600_000
 export interface Receiver extends Destination {
   readonly name: string
   readonly url: string
-  readonly events: readonly EventKind[]
+  readonly events: readonly WebhookEvent[]
   /**
    * `owner`, `gone` (it answered 410), `failing` (only failures for 120 h) or `secret_lost` (the server's key has changed,
    * so it needs a new secret); null while active.
@@ -187,15 +179,15 @@ export class Receivers extends OwnedRecords<Receiver, ReceiverDeps> {
   }
 }
 
-function checkedEvents(events: readonly string[]): readonly EventKind[] {
+function checkedEvents(events: readonly string[]): readonly WebhookEvent[] {
   if (events.length === 0)
-    throw invalidField('/events', 'min_items', `Name at least one of: ${EVENTS.join(', ')}.`)
+    throw invalidField('/events', 'min_items', `Name at least one of: ${WEBHOOK_EVENTS.join(', ')}.`)
   for (const [i, event] of events.entries())
-    if (!EVENTS.includes(event as EventKind))
+    if (!WEBHOOK_EVENTS.includes(event as WebhookEvent))
       throw invalidField(
         `/events/${i}`,
         'unknown_event',
-        `There is no such event. Events: ${EVENTS.join(', ')}.`,
+        `There is no such event. Events: ${WEBHOOK_EVENTS.join(', ')}.`,
       )
-  return [...new Set(events as readonly EventKind[])]
+  return [...new Set(events as readonly WebhookEvent[])]
 }

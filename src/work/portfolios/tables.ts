@@ -1,6 +1,7 @@
 // A portfolio's result as CSV: its equity, and what each part did.
 
 import { csvRow } from '../../lib/csv-text.ts'
+import { MONEY_FIGURES } from '../../broker/portfolio-figures.ts'
 import type { PortfolioResult } from '../../wire/portfolio.ts'
 import type { Portfolio } from './records.ts'
 
@@ -14,20 +15,7 @@ export function equityCsv({ parts }: Pick<Portfolio, 'parts'>, { curve }: Portfo
   return csvOf([head, ...rows])
 }
 
-const FIGURES = [
-  'netProfit',
-  'openProfit',
-  'grossProfit',
-  'grossLoss',
-  'commissionPaid',
-  'profitFactor',
-  'trades',
-  'winningTrades',
-  'losingTrades',
-  'winRate',
-  'marginCalls',
-  'maxDrawdown',
-] as const
+const FIGURES = [...MONEY_FIGURES, 'maxDrawdown'] as const
 const SHARES = ['contribution', 'risk', 'correlation'] as const
 
 export function partsCsv(
