@@ -15,6 +15,7 @@ import { connect } from '../store/postgres/connection.ts'
 import { postgresKv } from '../store/postgres/postgres-kv.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { silentLog } from '../lib/log.ts'
+import { seededRandom } from '../lib/seeded-random.ts'
 import { commandLine, wholeNumber } from './command-line.ts'
 import { type Below, type Blow, blowsOf, type Rhythm, saidOfBlows, strike } from './fleet-blows.ts'
 import { fleetOfServers } from './fleet-servers.ts'
@@ -109,17 +110,6 @@ class Node {
   }
 }
 
-/** mulberry32 */
-function randomNumbers(seed: number): Below {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
-
 /** Every third partition is one in which nothing is refused, and nothing answered. */
 function blows(random: Below): Blow[] {
   const partitions = number('partitions', 2)
@@ -157,7 +147,7 @@ async function main(): Promise<number> {
 const startDatabase = () => (flags.patroni === true ? startPatroni() : startPostgres())
 
 function ofServers(servers: number, seed: number): Promise<number> {
-  const random = randomNumbers(seed)
+  const random = seededRandom(seed).below
   return fleetOfServers({
     servers,
     seed,
@@ -172,7 +162,7 @@ function ofServers(servers: number, seed: number): Promise<number> {
 }
 
 async function fleetOfNodes(count: number, seed: number): Promise<number> {
-  const random = randomNumbers(seed)
+  const random = seededRandom(seed).below
   const postgres = await startDatabase()
   const clock = { now: () => performance.now(), sleep: nap }
   const watcher = await connect({

@@ -17,23 +17,13 @@ import { intervalMs, parseInterval } from '../market/interval.ts'
 import { resample } from '../market/resample.ts'
 import { defaultSymbol } from '../market/symbols.ts'
 import { Problem } from '../lib/problem.ts'
+import { seededRandom } from '../lib/seeded-random.ts'
 import { DEFAULT_LIMITS } from '../language/runtime/limits.ts'
 import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { parityCases } from '../cli/parity/cases.ts'
 
 /** Answers numbers in [0, 1). */
 type Random = () => number
-
-/** Mulberry32: the same numbers for the same seed. */
-export function mulberry(seed: number): Random {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** How many times a run is restored, each time into a fresh one. */
 const CUTS = 4
@@ -185,7 +175,7 @@ const INTERVAL = '15m'
 
 export function scriptRequest(source: string, length: number, seed: number): BacktestRequest {
   const symbol = defaultSymbol('BINANCE', 'BTCUSDT')
-  const bars = randomBars(length, mulberry(seed), 900_000)
+  const bars = randomBars(length, seededRandom(seed).uniform, 900_000)
   const made = new Map<string, Bars | null>()
   return {
     source,
@@ -209,8 +199,9 @@ function otherBars(chart: Bars, seed: number, interval: string): Bars | null {
   const [from, to] = [parseInterval(INTERVAL), parseInterval(interval)]
   if (!from || !to) return null
   const step = intervalMs(to)
-  if (step < 900_000) return randomBars(Math.floor((chart.length * 900_000) / step), mulberry(seed), step)
-  const bars = randomBars(chart.length, mulberry(seed), 900_000)
+  if (step < 900_000)
+    return randomBars(Math.floor((chart.length * 900_000) / step), seededRandom(seed).uniform, step)
+  const bars = randomBars(chart.length, seededRandom(seed).uniform, 900_000)
   return step === 900_000 ? bars : resample(bars, from, to, calendarOf(defaultSymbol('', 'X')))
 }
 
@@ -271,7 +262,7 @@ function main(): void {
     if (only && !only.some((one) => name.includes(one))) continue
     let difference: string | null
     try {
-      const random = mulberry(seed + ran)
+      const random = seededRandom(seed + ran).uniform
       difference = incrementalDifference(request, random) ?? advanceDifference(request, random)
     } catch (error) {
       difference = error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -8,7 +8,8 @@ import type { BacktestResult } from '../../src/broker/backtest.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import { sliceBars } from '../../src/market/bars.ts'
 import type { ReportOrder } from '../../src/wire/report.ts'
-import { mulberry, scriptRequest } from '../../src/tools/incremental.ts'
+import { scriptRequest } from '../../src/tools/incremental.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 
 const SCRIPTS: Readonly<Record<string, string>> = {
   averages: `strategy("x", initial_capital = 10000, commission_type = strategy.commission.percent, commission_value = 0.1)
@@ -52,7 +53,7 @@ test.each(Object.entries(SCRIPTS))(
   '%s: after restarts at random bars the report is that of the backtest',
   (_, body) => {
     const seed = 11
-    const random = mulberry(seed)
+    const random = seededRandom(seed).uniform
     const whole = { ...scriptRequest(`//@version=6\n${body}`, 420, seed), scripts: new CompiledScripts() }
     let kept: ForwardState | null = null
     const fills: ReportOrder[] = []

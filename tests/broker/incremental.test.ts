@@ -7,9 +7,9 @@ import { runBacktest } from '../../src/broker/run.ts'
 import {
   advanceDifference,
   incrementalDifference,
-  mulberry,
   scriptRequest,
 } from '../../src/tools/incremental.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 
 const SCRIPTS: Readonly<Record<string, string>> = {
   'orders, legs, trails and reservations': `strategy("x", pyramiding = 3, process_orders_on_close = false)
@@ -218,7 +218,7 @@ describe('a run whose state is kept and read again ends in the same report and t
       const request = scriptRequest(`//@version=6\n${body}\n`, 420, seed)
       // Two runs that fail alike are the same too.
       expect(() => runBacktest(request)).not.toThrow()
-      expect(incrementalDifference(request, mulberry(seed))).toBeNull()
+      expect(incrementalDifference(request, seededRandom(seed).uniform)).toBeNull()
     })
 })
 
@@ -228,7 +228,7 @@ describe('a run that goes on from kept state says of each bar what a run over al
   for (const [name, body] of Object.entries(SCRIPTS))
     test(name, () => {
       const request = scriptRequest(`//@version=6\n${body}\n`, 420, seed)
-      expect(advanceDifference(request, mulberry(seed), 20)).toBeNull()
+      expect(advanceDifference(request, seededRandom(seed).uniform, 20)).toBeNull()
     })
 })
 
@@ -245,7 +245,7 @@ if not up[5]
 plot(change)`
   const seed = Number(Bun.env['SEED'] ?? Date.now() % 100_000)
   console.log(`seed ${seed}`)
-  expect(incrementalDifference(scriptRequest(source, 20_000, seed), mulberry(seed))).toBeNull()
+  expect(incrementalDifference(scriptRequest(source, 20_000, seed), seededRandom(seed).uniform)).toBeNull()
 })
 
 test('a state that was read counts as memory of the run that goes on with it', () => {

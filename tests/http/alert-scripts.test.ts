@@ -18,7 +18,8 @@ import { emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import type { Scripts } from '../../src/people/scripts/scripts.ts'
 import { testBars, testKv } from '../store/test-store.ts'
-import { mulberry, scriptRequest } from '../../src/tools/incremental.ts'
+import { scriptRequest } from '../../src/tools/incremental.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 
 const SCRIPTS: Readonly<Record<string, readonly [AlertKind, string]>> = {
   calls: [
@@ -152,7 +153,7 @@ const POOL = {
 test('alerts of scripts fire the same whether their states are kept, evicted, lost or never there', async () => {
   const seed = Number(Bun.env['SEED'] ?? Date.now() % 100_000)
   console.log(`alert scripts seed ${seed}`)
-  const random = mulberry(seed)
+  const random = seededRandom(seed).uniform
   const below = (n: number) => Math.floor(random() * n)
   const all = scriptRequest('', 120, seed).bars
   const worlds = [new World(2 ** 28), new World(20_000), new World(0)]

@@ -5,12 +5,7 @@ import { openBacktest, runBacktest } from '../../src/broker/run.ts'
 import { seededRandom, type SeededRandom } from '../../src/lib/seeded-random.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { RunEnvironment } from '../../src/language/environment.ts'
-import {
-  advanceDifference,
-  incrementalDifference,
-  mulberry,
-  scriptRequest,
-} from '../../src/tools/incremental.ts'
+import { advanceDifference, incrementalDifference, scriptRequest } from '../../src/tools/incremental.ts'
 import { plotted, runScript, SYMBOL } from './run-script.ts'
 import { rounds } from '../long.ts'
 
@@ -340,7 +335,7 @@ const KNOWING = {
 }
 
 function minutesOf(bars: Bars) {
-  const random = mulberry(9)
+  const random = seededRandom(9).uniform
   const count = bars.length * 15
   const minutes = { ...emptyBars(count), bought: new Float64Array(count) }
   for (let i = 0; i < count; i++) {
@@ -423,7 +418,7 @@ plot(sum + nz(best.poc().up_price()))`
   fresh.restore(ended.snapshot())
   expect(fresh.result().report.hash).toBe(report.hash)
   for (let seed = SEED; seed < SEED + rounds(3); seed++) {
-    expect(incrementalDifference(request, mulberry(seed))).toBeNull()
-    expect(advanceDifference(request, mulberry(seed), 8)).toBeNull()
+    expect(incrementalDifference(request, seededRandom(seed).uniform)).toBeNull()
+    expect(advanceDifference(request, seededRandom(seed).uniform, 8)).toBeNull()
   }
 })

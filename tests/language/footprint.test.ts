@@ -5,12 +5,8 @@ import { advance } from '../../src/broker/advance.ts'
 import { runBacktest } from '../../src/broker/run.ts'
 import type { Bars } from '../../src/market/bars.ts'
 import type { RunEnvironment } from '../../src/language/environment.ts'
-import {
-  advanceDifference,
-  incrementalDifference,
-  mulberry,
-  scriptRequest,
-} from '../../src/tools/incremental.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { advanceDifference, incrementalDifference, scriptRequest } from '../../src/tools/incremental.ts'
 import { barsOf, plotted, runScript, SYMBOL } from './run-script.ts'
 
 // A busy machine takes its time over runs that begin again and again.
@@ -107,8 +103,8 @@ plot(best.delta() + all.first().buy_volume() + nz(f[3].delta()))`
   const request = { ...REQUEST, source, bars: KNOWING }
   expect(runBacktest(request).report.trades.length).toBeGreaterThan(10)
   for (let seed = 1; seed <= 5; seed++) {
-    expect(incrementalDifference(request, mulberry(seed))).toBeNull()
-    expect(advanceDifference(request, mulberry(seed))).toBeNull()
+    expect(incrementalDifference(request, seededRandom(seed).uniform)).toBeNull()
+    expect(advanceDifference(request, seededRandom(seed).uniform)).toBeNull()
   }
 })
 

@@ -9,7 +9,8 @@ import type { JobPool } from '../../../src/work/workers/pool.ts'
 import type { JobOptions } from '../../../src/work/workers/task.ts'
 import type { Desk } from '../../../src/work/workers/desk.ts'
 import { sliceBars } from '../../../src/market/bars.ts'
-import { mulberry, scriptRequest } from '../../../src/tools/incremental.ts'
+import { scriptRequest } from '../../../src/tools/incremental.ts'
+import { seededRandom } from '../../../src/lib/seeded-random.ts'
 
 const OPTIONS: JobOptions = { user: 'u', lane: 'alerts', budget: { timeMs: 1000, memoryBytes: 1e9 } }
 const DESK = {
@@ -103,7 +104,7 @@ describe('kept runs', () => {
   test('whatever comes how, evicted or not, the answers are those of runs over all bars', async () => {
     const seed = Number(Bun.env['SEED'] ?? Date.now() % 100_000)
     console.log(`kept runs seed ${seed}`)
-    const random = mulberry(seed)
+    const random = seededRandom(seed).uniform
     const alone = new KeptRuns(poolOf([]))
     await alone.advance('a', jobOf(1, 200), OPTIONS)
     const kept = new KeptRuns(poolOf([]), 1.5 * alone.bytes)
