@@ -21,12 +21,13 @@ import type {
 import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
-import { parseSignature } from './signature.ts'
 
 type Text = string | null
 type Point = ChartPoint | null
 
 const NAN = Number.NaN
+/** Of the parameters that one is made with, what stays as it was. */
+const FIXED: ReadonlySet<string> = new Set(['xloc', 'columns', 'rows', 'force_overlay'])
 
 /** A drawing that was deleted reads as na does. */
 function isGone(drawing: Drawing | null): drawing is null {
@@ -58,27 +59,19 @@ const POINT: readonly BuiltinEntry[] = [
   }),
 ]
 
+const LINE_ENDS = 'int x1, float y1, int x2, float y2'
 const LINE_STYLE =
   'string xloc = xloc.bar_index, string extend = extend.none, color color = color.blue, string style = line.style_solid, int width = 1, bool force_overlay = false'
 
 const LINE: readonly BuiltinEntry[] = [
-  maker<Line>(
+  maker(
     'line',
     'Draws a line between two points.',
-    ['int x1, float y1, int x2, float y2', 'chart.point first_point, chart.point second_point'],
+    [LINE_ENDS, 'chart.point first_point, chart.point second_point'],
     LINE_STYLE,
   ),
   ...life('line'),
-  ...setters<Line>('line', {
-    x1: ['int', 'x'],
-    x2: ['int', 'x'],
-    y1: ['float', 'y'],
-    y2: ['float', 'y'],
-    color: ['color'],
-    style: ['string'],
-    width: ['int'],
-    extend: ['string'],
-  }),
+  ...setters('line', `${LINE_ENDS}, ${LINE_STYLE}`, { called: { x1: 'x', x2: 'x', y1: 'y', y2: 'y' } }),
   setter<Line>('line', 'set_xy1', 'int x, float y', ['x1', 'y1']),
   setter<Line>('line', 'set_xy2', 'int x, float y', ['x2', 'y2']),
   setter<Line>('line', 'set_xloc', 'int x1, int x2, string xloc', ['x1', 'x2', 'xloc']),
@@ -99,34 +92,23 @@ const LINE: readonly BuiltinEntry[] = [
   ),
 ]
 
+const LABEL_PLACE = 'int x, float y'
 const LABEL_STYLE =
   "string text = '', string xloc = xloc.bar_index, string yloc = yloc.price, color color = color.blue, string style = label.style_label_down, " +
   'color textcolor = color.white, string|int size = size.normal, string textalign = text.align_center, string tooltip = na, ' +
   'string text_font_family = font.family_default, bool force_overlay = false, string text_formatting = text.format_none'
 
 const LABEL: readonly BuiltinEntry[] = [
-  maker<Label>('label', 'Draws a label at a point.', ['int x, float y', 'chart.point point'], LABEL_STYLE),
+  maker('label', 'Draws a label at a point.', [LABEL_PLACE, 'chart.point point'], LABEL_STYLE),
   ...life('label'),
-  ...setters<Label>('label', {
-    x: ['int'],
-    y: ['float'],
-    text: ['string'],
-    yloc: ['string'],
-    color: ['color'],
-    style: ['string'],
-    textcolor: ['color'],
-    size: ['string|int'],
-    textalign: ['string'],
-    tooltip: ['string'],
-    text_font_family: ['string'],
-    text_formatting: ['string'],
-  }),
+  ...setters('label', `${LABEL_PLACE}, ${LABEL_STYLE}`),
   setter<Label>('label', 'set_xy', 'int x, float y', ['x', 'y']),
   setter<Label>('label', 'set_xloc', 'int x, string xloc', ['x', 'xloc']),
   pointSetter<Label>('label', 'set_point', 'x', 'y'),
   ...getters<Label>('label', { x: 'int', y: 'float', text: 'string' }),
 ]
 
+const BOX_CORNERS = 'int left, float top, int right, float bottom'
 const BOX_STYLE =
   'color border_color = color.blue, int border_width = 1, string border_style = line.style_solid, string extend = extend.none, ' +
   "string xloc = xloc.bar_index, color bgcolor = color.blue, string text = '', string|int text_size = size.auto, color text_color = color.black, " +
@@ -134,31 +116,15 @@ const BOX_STYLE =
   'string text_font_family = font.family_default, bool force_overlay = false, string text_formatting = text.format_none'
 
 const BOX: readonly BuiltinEntry[] = [
-  maker<Box>(
+  maker(
     'box',
     'Draws a box between two corners.',
-    ['int left, float top, int right, float bottom', 'chart.point top_left, chart.point bottom_right'],
+    [BOX_CORNERS, 'chart.point top_left, chart.point bottom_right'],
     BOX_STYLE,
   ),
   ...life('box'),
-  ...setters<Box>('box', {
-    left: ['int'],
-    top: ['float'],
-    right: ['int'],
-    bottom: ['float'],
-    border_color: ['color', 'color'],
-    border_width: ['int', 'width'],
-    border_style: ['string', 'style'],
-    extend: ['string'],
-    bgcolor: ['color', 'color'],
-    text: ['string'],
-    text_size: ['string|int'],
-    text_color: ['color'],
-    text_halign: ['string'],
-    text_valign: ['string'],
-    text_wrap: ['string'],
-    text_font_family: ['string'],
-    text_formatting: ['string'],
+  ...setters('box', `${BOX_CORNERS}, ${BOX_STYLE}`, {
+    called: { border_color: 'color', border_width: 'width', border_style: 'style', bgcolor: 'color' },
   }),
   setter<Box>('box', 'set_lefttop', 'int left, float top', ['left', 'top']),
   setter<Box>('box', 'set_rightbottom', 'int right, float bottom', ['right', 'bottom']),
@@ -168,21 +134,11 @@ const BOX: readonly BuiltinEntry[] = [
   ...getters<Box>('box', { left: 'int', top: 'float', right: 'int', bottom: 'float' }),
 ]
 
-const CELL_FIELDS: Readonly<Record<string, string>> = {
-  text: 'string',
-  width: 'float',
-  height: 'float',
-  text_color: 'color',
-  text_halign: 'string',
-  text_valign: 'string',
-  text_size: 'string|int',
-  bgcolor: 'color',
-  tooltip: 'string',
-  text_font_family: 'string',
-  text_formatting: 'string',
-}
-/** In the order of the arguments of `table.cell`. */
-const CELL_NAMES = Object.keys(CELL_FIELDS)
+const CELL_LOOK =
+  "string text = '', float width = 0, float height = 0, color text_color = color.black, string text_halign = text.align_center, " +
+  'string text_valign = text.align_center, string|int text_size = size.normal, color bgcolor = na, string tooltip = na, ' +
+  'string text_font_family = font.family_default, string text_formatting = text.format_none'
+const CELL_NAMES = namesOf(CELL_LOOK)
 
 const TABLE_LOOK =
   'string position, int columns, int rows, color bgcolor = na, color frame_color = na, int frame_width = 0, color border_color = na, int border_width = 0, bool force_overlay = false'
@@ -193,31 +149,13 @@ const TABLE: readonly BuiltinEntry[] = [
     runtime: true,
   }),
   ...life('table', 'table_id', false),
-  ...setters<Table>(
-    'table',
-    {
-      position: ['string'],
-      bgcolor: ['color'],
-      frame_color: ['color'],
-      frame_width: ['int'],
-      border_color: ['color'],
-      border_width: ['int'],
-    },
-    'table_id',
-  ),
-  fn(
-    'table.cell',
-    'Fills a cell.',
-    "(table table_id, int column, int row, string text = '', float width = 0, float height = 0, color text_color = color.black, " +
-      'string text_halign = text.align_center, string text_valign = text.align_center, string|int text_size = size.normal, color bgcolor = na, ' +
-      'string tooltip = na, string text_font_family = font.family_default, string text_formatting = text.format_none) void',
-    {
-      fn: (runtime: Runtime, table: Table | null, column: number, row: number, ...values: unknown[]) =>
-        putCell(runtime, table, [column, row], CELL_NAMES, values),
-      runtime: true,
-    },
-  ),
-  ...Object.entries(CELL_FIELDS).map(([field, type]) =>
+  ...setters('table', TABLE_LOOK, { id: 'table_id' }),
+  fn('table.cell', 'Fills a cell.', `(table table_id, int column, int row, ${CELL_LOOK}) void`, {
+    fn: (runtime: Runtime, table: Table | null, column: number, row: number, ...values: unknown[]) =>
+      putCell(runtime, table, [column, row], CELL_NAMES, values),
+    runtime: true,
+  }),
+  ...typedNames(CELL_LOOK).map(([type, field]) =>
     fn(
       `table.cell_set_${field}`,
       `Sets '${field}' of a cell.`,
@@ -276,7 +214,7 @@ const LINEFILL: readonly BuiltinEntry[] = [
     runtime: true,
   }),
   ...life('linefill', 'id', false),
-  ...setters<Linefill>('linefill', { color: ['color'] }),
+  ...setters('linefill', 'color color'),
   fn('linefill.get_line1', 'Its first line.', '(linefill id) line', {
     fn: (fill: Linefill | null) => (isGone(fill) ? null : fill.line1),
   }),
@@ -321,18 +259,26 @@ function drawn<D extends Drawing>(kind: D['kind'], parameters: string) {
   }
 }
 
+/** `int x, float y = 0`: of each parameter its type and its name. */
+function typedNames(parameters: string): (readonly [type: string, name: string])[] {
+  return parameters.split(', ').map((parameter) => {
+    const [type = '', name = ''] = parameter.split(' ')
+    return [type, name]
+  })
+}
+
 function namesOf(parameters: string): string[] {
-  return parseSignature(`(${parameters}) void`).parameters.map(({ name }) => name)
+  return typedNames(parameters).map(([, name]) => name)
 }
 
 /** `*.new`, by the coordinates of its corners or by their points. */
-function maker<D extends Line | Label | Box>(
-  kind: D['kind'],
+function maker(
+  kind: 'line' | 'label' | 'box',
   doc: string,
   [coordinates, points]: readonly [coordinates: string, points: string],
   style: string,
 ): BuiltinFunction {
-  const draw = drawn<D>(kind, `${coordinates}, ${style}`)
+  const draw = drawn<Line | Label | Box>(kind, `${coordinates}, ${style}`)
   const corners = namesOf(points).length
   const xloc = corners + namesOf(style).indexOf('xloc')
   const signatures = [coordinates, points].map((places) => `(${places}, ${style}) ${kind}`)
@@ -500,26 +446,30 @@ function removeFillsOf(runtime: Runtime, line: Line): void {
       runtime.drawings.remove(fill, runtime.bar)
 }
 
-/** `set_<field>` for each field: its type, and the parameter's name where that is not the field's. */
-function setters<D extends Drawing>(
-  kind: D['kind'],
-  fields: Partial<Record<keyof D & string, readonly [type: string, parameter?: string]>>,
-  id = 'id',
+/** `set_<field>` for each parameter that one is made with, and that is `called` otherwise there. */
+function setters(
+  kind: DrawingKind,
+  parameters: string,
+  {
+    called = {},
+    id = 'id',
+  }: { readonly called?: Readonly<Record<string, string>>; readonly id?: string } = {},
 ): BuiltinEntry[] {
-  return Object.entries<readonly [string, string?] | undefined>(fields).map(([field, spec]) => {
-    const [type, parameter] = spec ?? ['']
-    return fn(
-      `${kind}.set_${field}`,
-      `Sets '${field}' of a ${kind}.`,
-      `(${kind} ${id}, ${type} ${parameter ?? field}) void`,
-      {
-        fn: (runtime: Runtime, drawing: D | null, value: D[keyof D & string]) => {
-          if (drawing !== null) runtime.drawings.set(drawing, field as keyof D & string, value, runtime.bar)
+  return typedNames(parameters)
+    .filter(([, field]) => !FIXED.has(field))
+    .map(([type, field]) =>
+      fn(
+        `${kind}.set_${field}`,
+        `Sets '${field}' of a ${kind}.`,
+        `(${kind} ${id}, ${type} ${called[field] ?? field}) void`,
+        {
+          fn: (runtime: Runtime, drawing: Drawing | null, value: never) => {
+            if (drawing !== null) runtime.drawings.set(drawing, field as keyof Drawing, value, runtime.bar)
+          },
+          runtime: true,
         },
-        runtime: true,
-      },
+      ),
     )
-  })
 }
 
 /** A setter of several fields, in the order of its parameters. */
