@@ -10,6 +10,7 @@ import { zoneOf, type Zone } from '../market/zone.ts'
 import { COMPARED_FIELDS, type ComparedField, type Comparison } from '../wire/backtest.ts'
 import type { ReportTrade } from '../wire/report.ts'
 import type { ExportedTrade } from './exported/trade-list.ts'
+import { words } from '../lib/words.ts'
 
 export type ComparedTrade = Comparison['trades'][number]
 type Difference = ComparedTrade['differences'][number]
@@ -29,46 +30,15 @@ export interface CompareOptions {
 }
 
 /** The zones that people set their charts to; one for each existing combination of offset and daylight saving rule. */
-export const ZONES = [
-  'UTC',
-  'America/New_York',
-  'Europe/London',
-  'Europe/Berlin',
-  'Asia/Kolkata',
-  'Asia/Singapore',
-  'Asia/Tokyo',
-  'America/Chicago',
-  'America/Los_Angeles',
-  'Europe/Moscow',
-  'Europe/Athens',
-  'Asia/Dubai',
-  'Asia/Bangkok',
-  'America/Sao_Paulo',
-  'Australia/Sydney',
-  'America/Denver',
-  'America/Phoenix',
-  'America/Bogota',
-  'America/Toronto',
-  'America/Halifax',
-  'Asia/Tehran',
-  'Asia/Karachi',
-  'Asia/Kathmandu',
-  'Asia/Dhaka',
-  'Asia/Almaty',
-  'Australia/Perth',
-  'Australia/Adelaide',
-  'Australia/Brisbane',
-  'Pacific/Auckland',
-  'Pacific/Honolulu',
-  'America/Anchorage',
-  'America/Argentina/Buenos_Aires',
-  'Africa/Lagos',
-  'Africa/Cairo',
-  'Africa/Johannesburg',
-  'Asia/Jerusalem',
-  'Pacific/Fakaofo',
-  'Pacific/Chatham',
-]
+export const ZONES = words(
+  'UTC America/New_York Europe/London Europe/Berlin Asia/Kolkata Asia/Singapore Asia/Tokyo',
+  'America/Chicago America/Los_Angeles Europe/Moscow Europe/Athens Asia/Dubai Asia/Bangkok',
+  'America/Sao_Paulo Australia/Sydney America/Denver America/Phoenix America/Bogota America/Toronto',
+  'America/Halifax Asia/Tehran Asia/Karachi Asia/Kathmandu Asia/Dhaka Asia/Almaty Australia/Perth',
+  'Australia/Adelaide Australia/Brisbane Pacific/Auckland Pacific/Honolulu America/Anchorage',
+  'America/Argentina/Buenos_Aires Africa/Lagos Africa/Cairo Africa/Johannesburg Asia/Jerusalem',
+  'Pacific/Fakaofo Pacific/Chatham',
+)
 
 export function compareTrades(
   exported: readonly ExportedTrade[],

@@ -9,6 +9,7 @@ import type { Results } from './report/build.ts'
 import { daysOf, monthsOf, periodReturns, reportMonths } from './report/months.ts'
 import { riskRatios } from './report/sharpe.ts'
 import type { Backtest } from './backtest.ts'
+import { words } from '../lib/words.ts'
 
 export interface PartRun {
   readonly backtest: Backtest
@@ -18,19 +19,10 @@ export interface PartRun {
 
 type Whole = PortfolioResult['whole']
 /** What the parts' results add up to. */
-export const MONEY_FIGURES = [
-  'netProfit',
-  'openProfit',
-  'grossProfit',
-  'grossLoss',
-  'commissionPaid',
-  'profitFactor',
-  'trades',
-  'winningTrades',
-  'losingTrades',
-  'winRate',
-  'marginCalls',
-] as const
+export const MONEY_FIGURES = words(
+  'netProfit openProfit grossProfit grossLoss commissionPaid profitFactor trades winningTrades',
+  'losingTrades winRate marginCalls',
+)
 type Money = Pick<Whole, (typeof MONEY_FIGURES)[number]>
 
 const DAY = 86_400_000

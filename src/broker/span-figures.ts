@@ -6,18 +6,12 @@
 
 import type { Fills, ClosedTrades } from './emulator/ledger.ts'
 import { NO_LOSSES } from './report/summary.ts'
+import { words } from '../lib/words.ts'
 
-export const SPAN_FIGURES = [
-  'trades',
-  'netProfit',
-  'netProfitPct',
-  'winRate',
-  'profitFactor',
-  'maxDrawdown',
-  'maxDrawdownPct',
-  'returnOverDrawdown',
+export const SPAN_FIGURES = words(
+  'trades netProfit netProfitPct winRate profitFactor maxDrawdown maxDrawdownPct returnOverDrawdown',
   'sharpe',
-] as const
+)
 export type SpanRecord = Readonly<Record<(typeof SPAN_FIGURES)[number], number>>
 
 export class SpanFigures {

@@ -3,6 +3,7 @@
 // One is written as `Mod+K`, `Shift+ArrowLeft`, `Alt+Shift+F`, `/`. Mod is ⌘ on a Mac, Ctrl elsewhere.
 
 import type { Section } from './own-acts.ts'
+import { words } from '../lib/words.ts'
 
 /** Something that keys do. */
 export interface Act {
@@ -16,17 +17,9 @@ export interface Act {
 
 export const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '')
 
-const MODIFIERS: ReadonlySet<string> = new Set([
-  'Control',
-  'Shift',
-  'Alt',
-  'Meta',
-  'AltGraph',
-  'CapsLock',
-  'Dead',
-  'Process',
-  'Unidentified',
-])
+const MODIFIERS: ReadonlySet<string> = new Set(
+  words('Control Shift Alt Meta AltGraph CapsLock Dead Process Unidentified'),
+)
 
 export type KeyPress = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>
 

@@ -7,17 +7,9 @@
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
+import { words } from '../lib/words.ts'
 
-export const RATES = [
-  'anonymous',
-  'user',
-  'backtests',
-  'search',
-  'contact',
-  'chat',
-  'errors',
-  'tokens',
-] as const
+export const RATES = words('anonymous user backtests search contact chat errors tokens')
 export type Rate = (typeof RATES)[number]
 
 interface RatePolicy {

@@ -5,6 +5,7 @@ import { PROBLEM_CODES, type ProblemCode } from '../lib/problem-codes.ts'
 import { BODY_BYTES, accessParts, keepsAnswers } from './access.ts'
 import type { AccessOptions } from './visit.ts'
 import { ROUTE_CODES } from './route-codes.ts'
+import { words } from '../lib/words.ts'
 
 /** The parts of a route that its answers depend on. */
 export interface Answering {
@@ -57,26 +58,14 @@ export function codesOf({ method, path, options, hasBody, hasQuery }: Answering)
 }
 
 /** What any operation may answer that is asked like this; `default` says it, and a status of its own only what is more. */
-const EVERYWHERE: ReadonlySet<ProblemCode> = new Set([
-  'duplicate_parameter',
-  'invalid_token',
-  'token_expired',
-  'token_revoked',
-  'unauthenticated',
-  'session_expired',
-  'malformed_json',
-  'body_not_object',
-  'cross_origin_blocked',
-  'session_required',
-  'insufficient_scope',
-  'misdirected_request',
-  'payload_too_large',
-  'unsupported_media_type',
-  'rate_limited',
-  'internal_error',
-  'store_unavailable',
-  'storage_full',
-])
+const EVERYWHERE: ReadonlySet<ProblemCode> = new Set(
+  words(
+    'duplicate_parameter invalid_token token_expired token_revoked unauthenticated session_expired',
+    'malformed_json body_not_object cross_origin_blocked session_required insufficient_scope',
+    'misdirected_request payload_too_large unsupported_media_type rate_limited internal_error',
+    'store_unavailable storage_full',
+  ),
+)
 
 const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 const text = { schema: { type: 'string' } }

@@ -12,6 +12,7 @@ import { typeText } from './2-check/types.ts'
 import { V4 } from './2-check/version.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from './builtins/table.ts'
 import { blocksOfExpression } from './tree-walk.ts'
+import { words } from '../lib/words.ts'
 
 export const COMPLETION_KINDS = ['function', 'variable', 'constant', 'type', 'namespace', 'keyword'] as const
 export type CompletionKind = (typeof COMPLETION_KINDS)[number]
@@ -37,44 +38,11 @@ export interface SignatureHelp {
   readonly argumentName: string | null
 }
 
-const KEYWORDS = [
-  'and',
-  'break',
-  'by',
-  'continue',
-  'else',
-  'enum',
-  'export',
-  'false',
-  'for',
-  'if',
-  'import',
-  'in',
-  'method',
-  'not',
-  'once',
-  'or',
-  'switch',
-  'to',
-  'true',
-  'type',
-  'var',
-  'varip',
-  'while',
-] as const
-const TYPES = [
-  'int',
-  'float',
-  'bool',
-  'string',
-  'color',
-  'array',
-  'matrix',
-  'map',
-  'const',
-  'simple',
-  'series',
-] as const
+const KEYWORDS = words(
+  'and break by continue else enum export false for if import in method not once or switch to true',
+  'type var varip while',
+)
+const TYPES = words('int float bool string color array matrix map const simple series')
 
 /** Names that may be inserted at `offset`, given the letters before it; own names come first, then alphabetical order. */
 export function completions(source: string, offset: number): readonly Completion[] {

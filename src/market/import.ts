@@ -26,6 +26,7 @@ import type { Reading } from './files/stage-files.ts'
 import type { NamedFile } from './files/unpack.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { defaultSymbol, withSymbolFields } from './symbols.ts'
+import { words } from '../lib/words.ts'
 
 /** What an import writes to: the store, or the cache in front of it. */
 export interface ImportTarget {
@@ -524,24 +525,7 @@ function hoursWarnings(bars: Bars, symbol: SymbolInfo, interval: string): Import
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-const COMMON = [
-  '1s',
-  '1m',
-  '3m',
-  '5m',
-  '15m',
-  '30m',
-  '1h',
-  '2h',
-  '4h',
-  '6h',
-  '12h',
-  '1d',
-  '1w',
-  '1M',
-  '3M',
-  '12M',
-]
+const COMMON = words('1s 1m 3m 5m 15m 30m 1h 2h 4h 6h 12h 1d 1w 1M 3M 12M')
 
 /** The interval of bars that came without one: the most frequent distance between them; null for fewer than two. */
 export function inferInterval(bars: Bars): Interval | null {

@@ -10,6 +10,7 @@ import type { Bars } from './bars.ts'
 import { parseSession } from './session.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { zoneOf } from './zone.ts'
+import { words } from '../lib/words.ts'
 
 interface Venue {
   readonly type: SymbolType
@@ -220,18 +221,9 @@ function divisor(a: number, b: number): number {
 }
 
 /** The fields of a symbol that a PUT may set. */
-const SYMBOL_FIELDS = [
-  'description',
-  'type',
-  'currency',
-  'baseCurrency',
-  'mintick',
-  'pointValue',
-  'minQuantity',
-  'timezone',
-  'session',
-  'volumeType',
-] as const
+const SYMBOL_FIELDS = words(
+  'description type currency baseCurrency mintick pointValue minQuantity timezone session volumeType',
+)
 type SymbolField = (typeof SYMBOL_FIELDS)[number]
 
 const VOLUME_TYPES = ['base', 'quote', 'tick', 'n/a']

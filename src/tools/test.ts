@@ -23,6 +23,7 @@ import { ANSWERED, neverAnswered } from '../../tests/http/answered-operations.ts
 import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
 import { reaching } from './reaching.ts'
+import { words } from '../lib/words.ts'
 
 /** They take minutes by what they are. */
 const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `tests/${name}.test.ts`)
@@ -33,28 +34,10 @@ const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `t
  * may be seen only a commit or two later, or by `npm run test-long`, which makes all. Files of many deal them out themselves
  * (`tests/dashboard/dealt.ts`); these are made whole or not, the costliest first, which makes the thirds alike.
  */
-const DEALT = [
-  'offline',
-  'alert-lines',
-  'accessibility',
-  'tabs',
-  'sweeps',
-  'places',
-  'symbols',
-  'several-charts',
-  'site',
-  'keyboard',
-  'sub-path',
-  'sign-in-ways',
-  'as-of-journey',
-  'forward',
-  'portfolios',
-  'scans',
-  'keys',
-  'compare-runs',
-  'bridges',
-  'moving-in',
-].map((name) => `tests/dashboard/${name}.test.ts`)
+const DEALT = words(
+  'offline alert-lines accessibility tabs sweeps places symbols several-charts site keyboard sub-path',
+  'sign-in-ways as-of-journey forward portfolios scans keys compare-runs bridges moving-in',
+).map((name) => `tests/dashboard/${name}.test.ts`)
 
 /** What comes to it stores things where the environment says. */
 const TEST_STORE = 'tests/store/test-store.ts'
@@ -73,55 +56,18 @@ const OVER_POSTGRES = [
 ].map((suite) => `tests/${suite}`)
 
 /** The slowest files, longest first. They start first, because a long one that starts last leaves a processor idle. */
-const SLOWEST = [
-  'dashboard/pages',
-  'dashboard/chart',
-  'dashboard/playground',
-  'dashboard/every-page',
-  'dashboard/drawings',
-  'dashboard/look',
-  'executable/api',
-  'dashboard/studies',
-  'dashboard/alert-lines',
-  'simulation/simulation',
-  'dashboard/offline',
-  'dashboard/accessibility',
-  'dashboard/sweeps',
-  'store/bar-objects',
-  'executable/running',
-  'dashboard/forward',
-  'dashboard/symbols',
-  'work/sweeps/sweeps',
-  'work/forward/forward-runs',
-  'executable/sweeps',
-  'store/shards',
-  'dashboard/keyboard',
-  'dashboard/sub-path',
-  'dashboard/tabs',
-  'dashboard/sign-in-ways',
-  'dashboard/as-of-journey',
-  'dashboard/places',
-  'dashboard/several-charts',
-  'http/python-client',
-  'language/ta/oracles',
-  'work/workers/pool',
-  'broker/explain',
-  'engine/package',
-  'work/workers/import',
-  'http/openid',
-  'dashboard/portfolios',
-  'dashboard/scans',
-  'dashboard/compare-runs',
-  'dashboard/keys',
-  'executable/database',
-  'executable/alerts',
-  'executable/abuse',
-  'store/backup',
-  'store/lmdb-bars',
-  'store/postgres-bars',
-  'market/import',
-  'executable/names',
-].map((name) => `tests/${name}.test.ts`)
+const SLOWEST = words(
+  'dashboard/pages dashboard/chart dashboard/playground dashboard/every-page dashboard/drawings',
+  'dashboard/look executable/api dashboard/studies dashboard/alert-lines simulation/simulation',
+  'dashboard/offline dashboard/accessibility dashboard/sweeps store/bar-objects executable/running',
+  'dashboard/forward dashboard/symbols work/sweeps/sweeps work/forward/forward-runs executable/sweeps',
+  'store/shards dashboard/keyboard dashboard/sub-path dashboard/tabs dashboard/sign-in-ways',
+  'dashboard/as-of-journey dashboard/places dashboard/several-charts http/python-client',
+  'language/ta/oracles work/workers/pool broker/explain engine/package work/workers/import',
+  'http/openid dashboard/portfolios dashboard/scans dashboard/compare-runs dashboard/keys',
+  'executable/database executable/alerts executable/abuse store/backup store/lmdb-bars',
+  'store/postgres-bars market/import executable/names',
+).map((name) => `tests/${name}.test.ts`)
 
 /** They have no tests where TradingView's lists and names do not lie beside the project. */
 const WITHOUT_MATERIAL = [

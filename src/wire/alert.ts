@@ -17,27 +17,17 @@ import {
   Time,
   type Wire,
 } from './schema.ts'
+import { words } from '../lib/words.ts'
 
 /** Kinds of alerts. Those that run a stored script come last. */
 export const ALERT_KINDS = ['price', 'volume', 'change', 'indicator', 'script', 'strategy'] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 const Kind = oneOf(ALERT_KINDS)
 
-export const OPERATORS = [
-  'above',
-  'below',
-  'crossing',
-  'crossing_up',
-  'crossing_down',
-  'entering_channel',
-  'exiting_channel',
-  'inside_channel',
-  'outside_channel',
-  'moving_up',
-  'moving_down',
-  'moving_up_pct',
-  'moving_down_pct',
-] as const
+export const OPERATORS = words(
+  'above below crossing crossing_up crossing_down entering_channel exiting_channel inside_channel',
+  'outside_channel moving_up moving_down moving_up_pct moving_down_pct',
+)
 export type Operator = (typeof OPERATORS)[number]
 const Operator = oneOf(OPERATORS)
 

@@ -28,6 +28,7 @@ import {
 import { Track } from './track.ts'
 import { Trials } from './trials.ts'
 import { JOB_STATES } from './job-state.ts'
+import { words } from '../lib/words.ts'
 
 const BacktestBody = Type.Object({
   name: Text(200),
@@ -125,17 +126,9 @@ export type Verification = Wire<typeof Verification>
 
 const cell = Type.Union([Type.String(), Type.Number(), Type.Null()])
 /** What two lists of trades are compared by. */
-export const COMPARED_FIELDS = [
-  'side',
-  'entryTime',
-  'exitTime',
-  'entryPrice',
-  'exitPrice',
-  'qty',
-  'profit',
-  'entrySignal',
-  'exitSignal',
-] as const
+export const COMPARED_FIELDS = words(
+  'side entryTime exitTime entryPrice exitPrice qty profit entrySignal exitSignal',
+)
 export type ComparedField = (typeof COMPARED_FIELDS)[number]
 const comparedTrade = {
   n: Type.Integer(),

@@ -5,6 +5,7 @@ import type { OperationTable } from './operation.ts'
 import { TEMPLATE_NAMES } from './order-templates.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 import { PARCEL } from './webhook.ts'
+import { words } from '../lib/words.ts'
 
 const Side = nullable(oneOf(['buy', 'sell']))
 const Amount = nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1e15 }))
@@ -68,18 +69,7 @@ const Bridge = Type.Object(
 )
 export type Bridge = Wire<typeof Bridge>
 
-const ORDER_REASONS = [
-  'dry_run',
-  'stopped',
-  'size',
-  'loss',
-  'before_flat',
-  'late',
-  'nothing_to_do',
-  'refused',
-  'unsure',
-  'test',
-] as const
+const ORDER_REASONS = words('dry_run stopped size loss before_flat late nothing_to_do refused unsure test')
 
 const BridgeOrder = Type.Object(
   {

@@ -5,18 +5,9 @@ import type { LinkAction } from './link.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 import { ATTEMPT, PARCEL } from './webhook.ts'
+import { words } from '../lib/words.ts'
 
-export const CHANNEL_KINDS = [
-  'ntfy',
-  'telegram',
-  'discord',
-  'slack',
-  'gotify',
-  'pushover',
-  'matrix',
-  'http',
-  'push',
-] as const
+export const CHANNEL_KINDS = words('ntfy telegram discord slack gotify pushover matrix http push')
 export type ChannelKindName = (typeof CHANNEL_KINDS)[number]
 
 const Kind = oneOf(CHANNEL_KINDS)

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf, Time, type Wire } from './schema.ts'
+import { words } from '../lib/words.ts'
 
 const Settings = Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()]))
 
@@ -26,32 +27,14 @@ const changes = {
 }
 
 export const ExplanationCause = Type.Object({
-  kind: oneOf([
-    'as_of',
-    'initial_capital',
-    'default_qty',
-    'pyramiding',
-    'process_orders_on_close',
-    'calc_on_order_fills',
-    'calc_on_every_history_tick',
-    'fill_limits',
-    'bar_magnifier',
-    'margin',
-    'commission',
-    'slippage',
-    'close_entries_rule',
-    'currency',
-    'inputs',
-    'script_version',
-    'other_feed',
-    'history_missing',
-    'more_history',
-    'less_history',
-    'session',
-    'smallest_quantity',
-    'tick_size',
-    'point_value',
-  ]),
+  kind: oneOf(
+    words(
+      'as_of initial_capital default_qty pyramiding process_orders_on_close calc_on_order_fills',
+      'calc_on_every_history_tick fill_limits bar_magnifier margin commission slippage close_entries_rule',
+      'currency inputs script_version other_feed history_missing more_history less_history session',
+      'smallest_quantity tick_size point_value',
+    ),
+  ),
   message: Type.String(),
   ...changes,
 })

@@ -18,6 +18,7 @@ import {
   type Wire,
 } from './schema.ts'
 import { Verdict } from './sweep.ts'
+import { words } from '../lib/words.ts'
 
 const Visibility = oneOf(['public', 'unlisted', 'private'])
 
@@ -63,25 +64,10 @@ export type Idea = Wire<typeof Idea>
 
 const CurveColumn = Type.Array(nullable(Type.Number()))
 /** What of a report is published as it is. */
-export const PUBLISHED_FIELDS = [
-  'engine',
-  'asOf',
-  'hash',
-  'symbol',
-  'exchange',
-  'interval',
-  'currency',
-  'timezone',
-  'mintick',
-  'pointvalue',
-  'range',
-  'initialCapital',
-  'summary',
-  'all',
-  'long',
-  'short',
-  'equity',
-] as const satisfies readonly (keyof Report)[]
+export const PUBLISHED_FIELDS = words(
+  'engine asOf hash symbol exchange interval currency timezone mintick pointvalue range',
+  'initialCapital summary all long short equity',
+) satisfies readonly (keyof Report)[]
 
 const Proof = Type.Object(
   {

@@ -15,6 +15,7 @@ import {
   Time,
   type Wire,
 } from './schema.ts'
+import { words } from '../lib/words.ts'
 
 const Study = Type.Object({
   id: Text(64),
@@ -98,24 +99,9 @@ const oneChart = {
 }
 
 /** The arrangement of the charts: their number, and which of several ways. */
-export const GRID_SHAPES = [
-  '1',
-  '2-beside',
-  '2-below',
-  '3-beside',
-  '3-below',
-  '3-left',
-  '3-top',
-  '4',
-  '4-left',
-  '4-top',
-  '5',
-  '6',
-  '6-below',
-  '7',
-  '8',
-  '8-below',
-] as const
+export const GRID_SHAPES = words(
+  '1 2-beside 2-below 3-beside 3-below 3-left 3-top 4 4-left 4-top 5 6 6-below 7 8 8-below',
+)
 export type GridShape = (typeof GRID_SHAPES)[number]
 
 /** What charts of one grid do together. */

@@ -5,6 +5,8 @@
 // docs.traderspost.io (JSON Message Reference), help.3commas.io (Signal bot: JSON file for Strategy type),
 // docs.pickmytrade.trade (TradingView JSON alert configuration), docs.alpaca.markets (Working with /orders).
 
+import { words } from '../lib/words.ts'
+
 export const TEMPLATE_NAMES = ['traderspost', '3commas', 'pickmytrade', 'alpaca', 'generic'] as const
 export type TemplateName = (typeof TEMPLATE_NAMES)[number]
 
@@ -190,20 +192,8 @@ export const NUMBER_PLACEHOLDERS = [
 ] as const
 
 /** Values that stand in quotes. */
-export const TEXT_PLACEHOLDERS = [
-  'ticker',
-  'exchange',
-  'interval',
-  'time',
-  'timenow',
-  'strategy.order.action',
-  'strategy.order.id',
-  'strategy.order.comment',
-  'strategy.order.alert_message',
-  'strategy.market_position',
-  'strategy.prev_market_position',
-  'key',
-  'name',
-  'account',
-  'secret',
-] as const
+export const TEXT_PLACEHOLDERS = words(
+  'ticker exchange interval time timenow strategy.order.action strategy.order.id',
+  'strategy.order.comment strategy.order.alert_message strategy.market_position',
+  'strategy.prev_market_position key name account secret',
+)

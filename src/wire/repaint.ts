@@ -2,23 +2,15 @@
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf, Time, type Wire } from './schema.ts'
+import { words } from '../lib/words.ts'
 
 const RepaintFinding = Type.Object({
-  cause: oneOf([
-    'lookahead_on',
-    'last_bar',
-    'last_box',
-    'negative_offset',
-    'drawn_back',
-    'calc_on_order_fills',
-    'barstate',
-    'higher_interval',
-    'lower_interval',
-    'varip',
-    'calc_on_every_tick',
-    'timenow',
-    'unknown',
-  ]),
+  cause: oneOf(
+    words(
+      'lookahead_on last_bar last_box negative_offset drawn_back calc_on_order_fills barstate',
+      'higher_interval lower_interval varip calc_on_every_tick timenow unknown',
+    ),
+  ),
   kind: oneOf(['lookahead', 'repaint']),
   message: Type.String(),
   remedy: Type.String(),

@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import { words } from '../lib/words.ts'
 
 const Visibility = oneOf(['public', 'private'])
 
@@ -65,21 +66,9 @@ export type Script = Wire<typeof Script>
 export const Input = Type.Object(
   {
     label: Type.String(),
-    kind: oneOf([
-      'int',
-      'float',
-      'bool',
-      'string',
-      'color',
-      'source',
-      'timeframe',
-      'session',
-      'symbol',
-      'time',
-      'price',
-      'text_area',
-      'enum',
-    ]),
+    kind: oneOf(
+      words('int float bool string color source timeframe session symbol time price text_area enum'),
+    ),
     default: Type.Unknown(),
     minval: nullable(Type.Number()),
     maxval: nullable(Type.Number()),

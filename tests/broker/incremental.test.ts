@@ -4,11 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import { advance } from '../../src/broker/advance.ts'
 import { runBacktest } from '../../src/broker/run.ts'
-import {
-  advanceDifference,
-  incrementalDifference,
-  scriptRequest,
-} from '../../src/tools/incremental.ts'
+import { advanceDifference, incrementalDifference, scriptRequest } from '../../src/tools/incremental.ts'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 
 const SCRIPTS: Readonly<Record<string, string>> = {

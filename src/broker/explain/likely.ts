@@ -10,6 +10,7 @@ import type { Report } from '../../wire/report.ts'
 import type { Pair } from '../compare.ts'
 import type { ExportedTrade } from '../exported/trade-list.ts'
 import type { ExplainedChange, Room } from './change.ts'
+import { words } from '../../lib/words.ts'
 
 export interface Facts {
   readonly expected: readonly ExportedTrade[]
@@ -399,17 +400,10 @@ function history(kind: 'more_history' | 'less_history', bars: number, message: s
   return { kind, message, bars }
 }
 
-const EXCHANGE_ZONES = [
-  'America/New_York',
-  'UTC',
-  'America/Chicago',
-  'Europe/London',
-  'Europe/Berlin',
-  'Asia/Tokyo',
-  'Asia/Hong_Kong',
-  'Asia/Kolkata',
-  'Australia/Sydney',
-]
+const EXCHANGE_ZONES = words(
+  'America/New_York UTC America/Chicago Europe/London Europe/Berlin Asia/Tokyo Asia/Hong_Kong',
+  'Asia/Kolkata Australia/Sydney',
+)
 
 function sessions({ symbol, timezone, report }: Facts): ExplainedChange[] {
   const interval = parseInterval(report.interval)

@@ -8,6 +8,7 @@ import { formatInterval, normalizeInterval, parseInterval, toTimeframe } from '.
 import type { ExportSettings } from '../../wire/export.ts'
 import { settingRefusal } from '../setting-values.ts'
 import { numberOf, wallOf } from './trade-list.ts'
+import { words } from '../../lib/words.ts'
 import { propertyOf, spelled, type Property } from './words.ts'
 
 /** What the sheet says, before it is held against a run. */
@@ -26,25 +27,11 @@ interface Found {
 }
 
 /** Properties of the strategy stand last, everything else that is not an input first. */
-const LAST: readonly Property[] = [
-  'initial_capital',
-  'currency',
-  'orderSize',
-  'pyramiding',
-  'commission',
-  'backtest_fill_limits_assumption',
-  'slippage',
-  'margin_long',
-  'margin_short',
-  'leverageLong',
-  'leverageShort',
-  'flags',
-  'calc_on_order_fills',
-  'calc_on_every_tick',
-  'process_orders_on_close',
-  'use_bar_magnifier',
-  'fill_orders_on_standard_ohlc',
-]
+const LAST: readonly Property[] = words(
+  'initial_capital currency orderSize pyramiding commission backtest_fill_limits_assumption slippage',
+  'margin_long margin_short leverageLong leverageShort flags calc_on_order_fills calc_on_every_tick',
+  'process_orders_on_close use_bar_magnifier fill_orders_on_standard_ohlc',
+)
 
 /** `inputs`: those of the script with values of their kind, such as its defaults. */
 export function settingsIn(

@@ -28,6 +28,7 @@ import { GridMenu } from '../layouts/grid-menu.tsx'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
 import { item, Menu, type MenuItem } from '../ui/menu.tsx'
 import { chartView, goToDate, takePicture } from './on-screen.ts'
+import { words } from '../../lib/words.ts'
 
 const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
   candles: 'Candles',
@@ -48,22 +49,11 @@ const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
 }
 /** Choices for the length of a run; the last one is the most bars that a run may have. */
 const RUN_BARS = [1000, 5000, 20_000, 100_000, 2_000_000]
-const ZONES = [
-  'UTC',
-  'America/Los_Angeles',
-  'America/Chicago',
-  'America/New_York',
-  'America/Sao_Paulo',
-  'Europe/London',
-  'Europe/Berlin',
-  'Europe/Athens',
-  'Asia/Dubai',
-  'Asia/Kolkata',
-  'Asia/Singapore',
-  'Asia/Hong_Kong',
-  'Asia/Tokyo',
+const ZONES = words(
+  'UTC America/Los_Angeles America/Chicago America/New_York America/Sao_Paulo Europe/London',
+  'Europe/Berlin Europe/Athens Asia/Dubai Asia/Kolkata Asia/Singapore Asia/Hong_Kong Asia/Tokyo',
   'Australia/Sydney',
-]
+)
 
 export function ChartBar() {
   const blind = replayOnChart.value?.blind === true

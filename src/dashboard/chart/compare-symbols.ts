@@ -10,6 +10,7 @@ import { loadBars } from './bars.ts'
 import { symbols, type Cell } from './cell.ts'
 import { factsOf, isPartOf } from './made-markets.ts'
 import { intervalsOf } from './chart-state.ts'
+import { words } from '../../lib/words.ts'
 
 type Named = Pick<Market, 'exchange' | 'symbol'>
 
@@ -19,18 +20,7 @@ export const nameOf = ({ exchange, symbol }: Named): string => `${exchange}:${sy
 export const COMPARE_SCALES = ['percent', 'own', 'price'] as const satisfies readonly Compared['scale'][]
 
 /** Colours that are told apart on both themes. */
-const COLORS = [
-  '#ff9800',
-  '#2196f3',
-  '#e040fb',
-  '#00bcd4',
-  '#ffc107',
-  '#8bc34a',
-  '#f06292',
-  '#9575cd',
-  '#4db6ac',
-  '#a1887f',
-]
+const COLORS = words('#ff9800 #2196f3 #e040fb #00bcd4 #ffc107 #8bc34a #f06292 #9575cd #4db6ac #a1887f')
 const FOLLOW_MS = 500
 
 export function addCompared(cell: Cell, { exchange, symbol }: Named): void {
@@ -40,7 +30,7 @@ export function addCompared(cell: Cell, { exchange, symbol }: Named): void {
     toast(`A chart can have at most ${COMPARED_MAX} symbols over it.`)
     return
   }
-  const color = COLORS.find((one) => !now.some((other) => other.color === one)) ?? COLORS[0]!
+  const color = COLORS.find((one) => !now.some((other) => other.color === one)) ?? COLORS[0]
   cell.compared.value = [...now, { exchange, symbol, scale: 'percent', color, hidden: false }]
   // Symbols are compared by how far each has moved, so their scale is in per cent.
   if (cell.scale.peek() === 'linear') cell.scale.value = 'percent'

@@ -7,6 +7,7 @@ import { lowerBound } from '../../market/bars.ts'
 import type { OnSurface } from './own-tools.ts'
 import { barOfTime, type Surface } from './surface.ts'
 import { codeOf, type ToolCode } from './tools.ts'
+import { words } from '../../lib/words.ts'
 
 type DrawContext = Parameters<ToolCode['draw']>[0]
 type RenderContext = DrawContext['rc']
@@ -149,25 +150,12 @@ const typefaceOf = memoOf((ctx: CanvasRenderingContext2D) => {
 })
 
 /** Tools that draw nothing far to the left or right of their points, if they are not extended. */
-const BESIDE_POINTS: ReadonlySet<string> = new Set([
-  'trend-line',
-  'arrow',
-  'rectangle',
-  'rotated-rectangle',
-  'triangle',
-  'path',
-  'polyline',
-  'brush',
-  'highlighter',
-  'parallel-channel',
-  'fib-retracement',
-  'fib-extension',
-  'text',
-  'note',
-  'price-label',
-  'long-position',
-  'short-position',
-])
+const BESIDE_POINTS: ReadonlySet<string> = new Set(
+  words(
+    'trend-line arrow rectangle rotated-rectangle triangle path polyline brush highlighter',
+    'parallel-channel fib-retracement fib-extension text note price-label long-position short-position',
+  ),
+)
 /** Room for labels and texts beside the points, CSS pixels. */
 const BESIDE = 600
 /** A drawing of several points that all lie in so few CSS pixels is smaller than any label that it has. */
@@ -202,15 +190,9 @@ interface Spot {
 }
 
 /** Tools that draw nothing outside the rectangle around their points. */
-const WITHIN_POINTS: ReadonlySet<string> = new Set([
-  'trend-line',
-  'arrow',
-  'rectangle',
-  'triangle',
-  'path',
-  'brush',
-  'highlighter',
-])
+const WITHIN_POINTS: ReadonlySet<string> = new Set(
+  words('trend-line arrow rectangle triangle path brush highlighter'),
+)
 
 /** Whether a place is so far from a drawing's points that it need not be asked: 1,000 brush strokes take 1 ms instead of 11. */
 function isApart(

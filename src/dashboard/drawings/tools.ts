@@ -7,6 +7,7 @@
 import { getDrawingTool, type DrawingTool as ToolCode } from 'openalgo-charts/draw'
 import type { DrawingTool } from '../../wire/drawing.ts'
 import { OWN_TOOLS } from './own-tools.ts'
+import { words } from '../../lib/words.ts'
 
 export interface ToolGroup {
   readonly id: string
@@ -143,17 +144,12 @@ export const TOOL_KEYS: Readonly<Partial<Record<DrawingTool, string>>> = {
 
 /** Tools whose drawings contain text. */
 export const HAS_TEXT: ReadonlySet<DrawingTool> = new Set(['text', 'note', 'callout', 'rectangle', 'ellipse'])
-export const HAS_FILL: ReadonlySet<DrawingTool> = new Set([
-  'parallel-channel',
-  'rectangle',
-  'rotated-rectangle',
-  'circle',
-  'ellipse',
-  'triangle',
-  'polyline',
-  'fib-retracement',
-  'fib-extension',
-])
+export const HAS_FILL: ReadonlySet<DrawingTool> = new Set(
+  words(
+    'parallel-channel rectangle rotated-rectangle circle ellipse triangle polyline fib-retracement',
+    'fib-extension',
+  ),
+)
 export const IS_POSITION: ReadonlySet<DrawingTool> = new Set(['long-position', 'short-position'])
 export const HAS_LEVELS: ReadonlySet<DrawingTool> = new Set([
   'fib-retracement',

@@ -3,6 +3,7 @@
 import { datedDefaults, NEWEST_DAY } from '../../language/behaviour.ts'
 import { commissionRefusal } from '../../wire/commission.ts'
 import type { OpenScript, Overrides } from '../workspace.ts'
+import { words } from '../../lib/words.ts'
 
 /** The arguments of a declaration, given or default; null = not given. */
 export type Declaration = Readonly<Record<string, number | string | boolean | null>>
@@ -18,22 +19,7 @@ export type Property =
   | (Common & { readonly kind: 'flag' })
   | (Common & { readonly kind: 'choice'; readonly options: readonly (readonly [string, string])[] })
 
-const CURRENCIES = [
-  'NONE',
-  'USD',
-  'EUR',
-  'GBP',
-  'JPY',
-  'CHF',
-  'AUD',
-  'CAD',
-  'NZD',
-  'HKD',
-  'SGD',
-  'BTC',
-  'ETH',
-  'USDT',
-]
+const CURRENCIES = words('NONE USD EUR GBP JPY CHF AUD CAD NZD HKD SGD BTC ETH USDT')
 
 export const PROPERTIES: readonly Property[] = [
   { name: 'initial_capital', label: 'Initial capital', group: 'Money', kind: 'number', min: 0 },

@@ -3,6 +3,7 @@
 
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { offsetsOf } from '../chart/zone.ts'
+import { words } from '../../lib/words.ts'
 
 export interface YearRow {
   readonly year: number
@@ -35,20 +36,7 @@ export interface Slice {
 }
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
-export const MONTHS = [
-  'Jan',
-  'Feb',
-  'Mar',
-  'Apr',
-  'May',
-  'Jun',
-  'Jul',
-  'Aug',
-  'Sep',
-  'Oct',
-  'Nov',
-  'Dec',
-] as const
+export const MONTHS = words('Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec')
 
 /** Closed trades by the weekday they were entered on; days without any are left out. */
 export function byWeekday(trades: readonly ReportTrade[], zone: string): readonly Slice[] {

@@ -4,6 +4,8 @@
 // expressions in Pine, so they are here too; a block's value is its last statement's. Where the text
 // is broken the parser puts an ErrorExpression and goes on, so there is always a tree.
 
+import { words } from '../../lib/words.ts'
+
 export interface Node {
   readonly start: number
   readonly end: number
@@ -81,21 +83,7 @@ export interface Unary extends Node {
   readonly operator: UnaryOperator
   readonly operand: Expression
 }
-export const BINARY_OPERATORS = [
-  '+',
-  '-',
-  '*',
-  '/',
-  '%',
-  '<',
-  '<=',
-  '>',
-  '>=',
-  '==',
-  '!=',
-  'and',
-  'or',
-] as const
+export const BINARY_OPERATORS = words('+ - * / % < <= > >= == != and or')
 export type BinaryOperator = (typeof BINARY_OPERATORS)[number]
 export interface Binary extends Node {
   readonly kind: 'Binary'

@@ -2,6 +2,7 @@
 
 import type { Token } from './lexer.ts'
 import { ASSIGNMENT_OPERATORS, type AssignmentOperator, type BinaryOperator } from './tree.ts'
+import { words } from '../../lib/words.ts'
 
 /** A map, as scripts may well have names like `constructor`. */
 export const BINDING_POWER: ReadonlyMap<string, number> = new Map([
@@ -41,17 +42,7 @@ export const isAssignment = (text: string): text is AssignmentOperator =>
 export const isInfix = ({ kind, text }: Token): boolean =>
   kind === 'operator' ? !/^[([\])]$/.test(text) : text === 'and' || text === 'or'
 /** Names that no variable, type or parameter can have. */
-export const RESERVED: ReadonlySet<string> = new Set([
-  'and',
-  'or',
-  'not',
-  'if',
-  'else',
-  'for',
-  'true',
-  'false',
-  'var',
-])
+export const RESERVED: ReadonlySet<string> = new Set(words('and or not if else for true false var'))
 /** Types that are known without looking at names: `int x` is a declaration that lacks its value. */
 export const BASIC_TYPES: ReadonlySet<string> = new Set(
   'int float bool string color array matrix map'.split(' '),

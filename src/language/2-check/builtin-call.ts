@@ -18,6 +18,7 @@ import { ERROR, QUOTIENT, type Type } from './types.ts'
 import { condition, givenArguments, temporary } from './values.ts'
 import { reportBeyond, reportUnnamed } from './allowed.ts'
 import { walkExpr } from './walk.ts'
+import { words } from '../../lib/words.ts'
 
 export function builtinCall(
   here: Place,
@@ -88,19 +89,9 @@ export function builtinCall(
 }
 
 /** Built-ins that show a value for each bar. */
-export const SHOWN_EVERY_BAR: ReadonlySet<string> = new Set([
-  'plot',
-  'plotshape',
-  'plotchar',
-  'plotarrow',
-  'plotcandle',
-  'plotbar',
-  'hline',
-  'fill',
-  'bgcolor',
-  'barcolor',
-  'alertcondition',
-])
+export const SHOWN_EVERY_BAR: ReadonlySet<string> = new Set(
+  words('plot plotshape plotchar plotarrow plotcandle plotbar hline fill bgcolor barcolor alertcondition'),
+)
 /** They draw on every bar, or belong to the script as a whole, so that no block may hold them. */
 const TOP_ONLY: ReadonlySet<string> = new Set([...SHOWN_EVERY_BAR, 'indicator', 'strategy', 'library'])
 
@@ -112,15 +103,12 @@ const OUTPUT =
   /^(?:plot|hline|fill|bgcolor|barcolor|alert|log\.|runtime\.error|(?:label|line|box|table|linefill|polyline)\.new)/
 
 /** Built-ins that need a broker, which an indicator does not have. */
-const ORDERS: ReadonlySet<string> = new Set([
-  'strategy.entry',
-  'strategy.order',
-  'strategy.exit',
-  'strategy.close',
-  'strategy.close_all',
-  'strategy.cancel',
-  'strategy.cancel_all',
-])
+const ORDERS: ReadonlySet<string> = new Set(
+  words(
+    'strategy.entry strategy.order strategy.exit strategy.close strategy.close_all strategy.cancel',
+    'strategy.cancel_all',
+  ),
+)
 
 /** Reports calls that TradingView refuses, some of which run here. */
 function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call): void {

@@ -29,6 +29,7 @@ import type { Expr } from './program.ts'
 import { typeText, type Type } from './types.ts'
 import { givenArguments, value } from './values.ts'
 import { nowCalled } from './version.ts'
+import { words } from '../../lib/words.ts'
 
 export function callExpression(here: Place, node: tree.Call): Expr {
   const { callee } = node
@@ -105,16 +106,9 @@ function* functionsInSight(here: Place): Generator<string> {
 }
 
 /** Objects and drawings: what stands straight after their past is refused. */
-const PAST_IN_PARENTHESES: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
-  'udt',
-  'line',
-  'label',
-  'box',
-  'table',
-  'linefill',
-  'polyline',
-  'chart.point',
-])
+const PAST_IN_PARENTHESES: ReadonlySet<Type['kind']> = new Set<Type['kind']>(
+  words('udt line label box table linefill polyline chart.point'),
+)
 
 function memberCall(here: Place, node: tree.Call, callee: tree.Member): Expr {
   const parts = path(callee)

@@ -13,6 +13,7 @@ import { errorExpr, type Place } from './place.ts'
 import type { Expr } from './program.ts'
 import { HANDLES, STRING, latest, type Type } from './types.ts'
 import { constant, type Given } from './values.ts'
+import { words } from '../../lib/words.ts'
 
 export function chosenCall(
   here: Place,
@@ -48,16 +49,9 @@ export function chosenCall(
 }
 
 /** What they give is simple at best, even of constants and inputs. [measured, TealScript's rounds 50 and 52] */
-const NEVER_CONST: ReadonlySet<string> = new Set([
-  'str.contains',
-  'str.endswith',
-  'str.format',
-  'str.length',
-  'str.match',
-  'str.pos',
-  'str.startswith',
-  'str.tostring',
-])
+const NEVER_CONST: ReadonlySet<string> = new Set(
+  words('str.contains str.endswith str.format str.length str.match str.pos str.startswith str.tostring'),
+)
 
 const FORMATTING = /^(?:str\.format|log\.\w+)$/
 
@@ -108,16 +102,9 @@ const UNWRITABLE: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
 ])
 
 /** L18: what `str.tostring` writes without a pattern. */
-const WRITTEN: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
-  'int',
-  'float',
-  'bool',
-  'string',
-  'enum',
-  'array',
-  'matrix',
-  'na',
-])
+const WRITTEN: ReadonlySet<Type['kind']> = new Set<Type['kind']>(
+  words('int float bool string enum array matrix na'),
+)
 
 function elementOf(type: Type): Type {
   return type.kind === 'array' || type.kind === 'matrix' ? type.of : type

@@ -10,21 +10,10 @@ import { errorExpr, type ConstValue, type Place } from './place.ts'
 import type { Expr, Input, InputExpr } from './program.ts'
 import { BOOL, COLOR, FLOAT, INT, STRING, isLater, typeText, type Type } from './types.ts'
 import { value } from './values.ts'
+import { words } from '../../lib/words.ts'
 
 /** `input()` of v4: its parameters in order, with a kind given by `type=`. */
-const V4_ORDER = [
-  'defval',
-  'title',
-  'type',
-  'minval',
-  'maxval',
-  'confirm',
-  'step',
-  'options',
-  'tooltip',
-  'inline',
-  'group',
-] as const
+const V4_ORDER = words('defval title type minval maxval confirm step options tooltip inline group')
 
 /** Kinds that v4 calls by another name. */
 const V4_KINDS: Readonly<Record<string, InputKind>> = { integer: 'int', resolution: 'timeframe' }

@@ -12,6 +12,7 @@ import type { Expr } from './program.ts'
 import { BOOL, INT, STRING } from './types.ts'
 import type { Given } from './values.ts'
 import type { LegacyCall } from './version.ts'
+import { words } from '../../lib/words.ts'
 
 export interface Adapted {
   readonly given: readonly Given[]
@@ -131,15 +132,7 @@ function direction(here: Place, builtin: BuiltinFunction, one: Given, i: number)
 }
 
 /** Calls that took a transparency, `transp=`, up to v4. */
-const COLORED: ReadonlySet<string> = new Set([
-  'plot',
-  'plotshape',
-  'plotchar',
-  'plotarrow',
-  'fill',
-  'bgcolor',
-  'barcolor',
-])
+const COLORED: ReadonlySet<string> = new Set(words('plot plotshape plotchar plotarrow fill bgcolor barcolor'))
 
 const COLOR_PARAMETERS: ReadonlySet<string> = new Set(['color', 'colorup', 'colordown'])
 

@@ -10,6 +10,7 @@ import { errorExpr, lazily, markHistory, type Place } from './place.ts'
 import type { Expr } from './program.ts'
 import { BOOL, ERROR, FLOAT, INT, QUOTIENT, STRING, latest, type Qualifier, type Type } from './types.ts'
 import { condition, constant, number, temporary, value } from './values.ts'
+import { words } from '../../lib/words.ts'
 
 export function history(here: Place, node: tree.Index): Expr {
   const base = goingOn(here, here.check.rules.expression(here, node.object))
@@ -182,17 +183,9 @@ export function operation(
 }
 
 /** What `==` refuses (L14): of what is held by reference only lines and labels compare. */
-const NOT_COMPARED: ReadonlySet<Type['kind']> = new Set<Type['kind']>([
-  'array',
-  'matrix',
-  'map',
-  'udt',
-  'box',
-  'table',
-  'linefill',
-  'polyline',
-  'chart.point',
-])
+const NOT_COMPARED: ReadonlySet<Type['kind']> = new Set<Type['kind']>(
+  words('array matrix map udt box table linefill polyline chart.point'),
+)
 
 function isNa(expr: Expr): boolean {
   return expr.kind === 'Const' && expr.type.kind === 'na'

@@ -24,6 +24,7 @@ import {
   type Type,
 } from './types.ts'
 import type { Given } from './values.ts'
+import { words } from '../../lib/words.ts'
 
 interface Problem {
   readonly at: Range
@@ -319,16 +320,12 @@ function finish(here: Place, builtin: BuiltinFunction, fit: Fit, node: Range): C
 }
 
 /** TradingView gives these the type int for collections of ints, though they keep their fraction. */
-const OF_INTS: ReadonlySet<string> = new Set([
-  'array.avg',
-  'array.percentile_linear_interpolation',
-  'array.percentrank',
-  'array.stdev',
-  'array.variance',
-  'matrix.avg',
-  'matrix.det',
-  'matrix.trace',
-])
+const OF_INTS: ReadonlySet<string> = new Set(
+  words(
+    'array.avg array.percentile_linear_interpolation array.percentrank array.stdev array.variance',
+    'matrix.avg matrix.det matrix.trace',
+  ),
+)
 
 function isIntCollection(type: Type | undefined): boolean {
   return (type?.kind === 'array' || type?.kind === 'matrix') && type.of.kind === 'int'

@@ -9,23 +9,15 @@
 //   array, matrix, map, drawings, UDT objects: an object of ours; na = null
 //   enum         the EnumMemberValue object; na = null      tuple   a JavaScript array, read at once
 
+import { words } from '../../lib/words.ts'
+
 export const QUALIFIERS = ['const', 'input', 'simple', 'series'] as const
 export type Qualifier = (typeof QUALIFIERS)[number]
 
 export const PRIMITIVES = ['int', 'float', 'bool', 'string', 'color'] as const
-export const HANDLES = [
-  'line',
-  'label',
-  'box',
-  'table',
-  'linefill',
-  'polyline',
-  'chart.point',
-  'plot',
-  'hline',
-  'footprint',
-  'volume_row',
-] as const
+export const HANDLES = words(
+  'line label box table linefill polyline chart.point plot hline footprint volume_row',
+)
 
 export interface UdtField {
   readonly name: string

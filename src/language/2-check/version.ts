@@ -3,6 +3,7 @@
 // The list of renamed names is that of TradingView's guide "To Pine Script version 5".
 
 import type { PineVersion } from '../runtime/executable.ts'
+import { words } from '../../lib/words.ts'
 
 export interface VersionTable {
   /** The name in v6, by the name of old. */
@@ -30,8 +31,6 @@ export function nowCalled(name: string): string | null {
   const table = [V4.functions, V4.values].find((names) => Object.hasOwn(names, name))
   return table?.[name] ?? null
 }
-
-const words = (text: string): readonly string[] => text.split(' ')
 
 const within = (names: string, space: string): Record<string, string> =>
   Object.fromEntries(words(names).map((name) => [name, space + name]))

@@ -5,20 +5,11 @@
 
 import { walkBlock, walkExpr } from '../2-check/walk.ts'
 import type { Expr, Program, Stmt, Variable } from '../2-check/program.ts'
+import { words } from '../../lib/words.ts'
 
-const SHOWN: ReadonlySet<string> = new Set([
-  'plot',
-  'plotshape',
-  'plotchar',
-  'plotarrow',
-  'plotbar',
-  'plotcandle',
-  'hline',
-  'fill',
-  'bgcolor',
-  'barcolor',
-  'alertcondition',
-])
+const SHOWN: ReadonlySet<string> = new Set(
+  words('plot plotshape plotchar plotarrow plotbar plotcandle hline fill bgcolor barcolor alertcondition'),
+)
 
 export function withoutPictures(program: Program): Program {
   const { body, functions } = program
@@ -55,14 +46,6 @@ function onlyGives(expr: Expr): boolean {
   return 'state' in implementation || ('fn' in implementation && implementation.pure === true)
 }
 
-const QUIET: ReadonlySet<Expr['kind']> = new Set([
-  'Const',
-  'Variable',
-  'BuiltinVariable',
-  'Input',
-  'Unary',
-  'Binary',
-  'Ternary',
-  'Convert',
-  'History',
-])
+const QUIET: ReadonlySet<Expr['kind']> = new Set(
+  words('Const Variable BuiltinVariable Input Unary Binary Ternary Convert History'),
+)

@@ -8,6 +8,7 @@ import { assignment } from './columns.ts'
 import { type Module, type Body } from './module.ts'
 import type { TrackSpec } from '../runtime/executable.ts'
 import { request } from './request.ts'
+import { words } from '../../lib/words.ts'
 
 export function special(module: Module, expr: BuiltinCallExpr, into: Body): Code {
   const { name } = expr.builtin
@@ -45,15 +46,7 @@ export function isTrack(name: string): boolean {
   return name in TRACKS
 }
 
-const VALUES: ReadonlySet<string> = new Set([
-  'series',
-  'open',
-  'high',
-  'low',
-  'close',
-  'top_value',
-  'bottom_value',
-])
+const VALUES: ReadonlySet<string> = new Set(words('series open high low close top_value bottom_value'))
 const HANDLES: ReadonlySet<string> = new Set(['hline1', 'hline2', 'plot1', 'plot2'])
 
 /** Records a bar's values; as an expression it is the track's number, which is what a plot handle is. */

@@ -21,6 +21,7 @@ import { valueText } from '../runtime/value-text.ts'
 import { fn } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction } from './registry.ts'
 import { limited } from './str.ts'
+import { words } from '../../lib/words.ts'
 
 type Any = PineArray | null
 type Numbers = PineArray<number> | null
@@ -31,18 +32,7 @@ function absent(name: string): never {
 }
 
 /** Types that have a constructor of their own from before generics. */
-const NAMED_TYPES = [
-  'bool',
-  'box',
-  'color',
-  'float',
-  'int',
-  'label',
-  'line',
-  'linefill',
-  'string',
-  'table',
-] as const
+const NAMED_TYPES = words('bool box color float int label line linefill string table')
 
 export const ARRAY: readonly BuiltinEntry[] = [
   fn('array.new', 'A new array of `size` elements.', '(int size = 0, T initial_value = na) array<T>', {

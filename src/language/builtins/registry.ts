@@ -20,22 +20,10 @@
 import type { EnumMemberValue, Qualifier, Type } from '../2-check/types.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { words } from '../../lib/words.ts'
 
 /** A value a bar that an implementation reads besides its arguments; the generator appends them, in this order. */
-const IMPLICITS = [
-  'open',
-  'high',
-  'low',
-  'close',
-  'volume',
-  'time',
-  'bar_index',
-  'open[1]',
-  'high[1]',
-  'low[1]',
-  'close[1]',
-  'volume[1]',
-] as const
+const IMPLICITS = words('open high low close volume time bar_index open[1] high[1] low[1] close[1] volume[1]')
 export type Implicit = (typeof IMPLICITS)[number]
 
 /**

@@ -15,21 +15,9 @@ import {
   weekday,
   yearOfCode,
 } from './date-parts.ts'
+import { words } from '../../lib/words.ts'
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-] as const
+const MONTHS = words('January February March April May June July August September October November December')
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
 /** str.format_time's default. */

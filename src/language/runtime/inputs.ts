@@ -1,20 +1,10 @@
 // The user's choices for a script's inputs, checked against what each input allows.
 
-export const INPUT_KINDS = [
-  'int',
-  'float',
-  'bool',
-  'string',
-  'color',
-  'source',
-  'timeframe',
-  'session',
-  'symbol',
-  'time',
-  'price',
-  'text_area',
-  'enum',
-] as const
+import { words } from '../../lib/words.ts'
+
+export const INPUT_KINDS = words(
+  'int float bool string color source timeframe session symbol time price text_area enum',
+)
 export type InputKind = (typeof INPUT_KINDS)[number]
 
 /** A member of an enum, known by itself. */

@@ -6,25 +6,12 @@
 import type { Bars } from '../bars.ts'
 import { type Calendar, sessionInstant } from '../calendar.ts'
 import { type Interval, intervalMs, isIntraday } from '../interval.ts'
+import { words } from '../../lib/words.ts'
 
-export const FINDING_KINDS = [
-  'gap',
-  'missing_days',
-  'outside_session',
-  'same_session',
-  'zero_volume',
-  'no_volume',
-  'spike',
-  'split',
-  'duplicate',
-  'empty_row',
-  'unknown_zone',
-  'unknown_side',
-  'finer_bars',
-  'coarser_bars',
-  'period_end',
-  'widened',
-] as const
+export const FINDING_KINDS = words(
+  'gap missing_days outside_session same_session zero_volume no_volume spike split duplicate',
+  'empty_row unknown_zone unknown_side finer_bars coarser_bars period_end widened',
+)
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
 /** One kind of oddity: how often, where, and what was done about it. */

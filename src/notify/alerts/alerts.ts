@@ -16,6 +16,7 @@ import { isUnnamed, waitsFor } from './message.ts'
 import { alertRecords, firingsToForget, seriesOf } from './records.ts'
 import { lookAtScripts, lookByScript, type ScriptLookDeps } from './scripts.ts'
 import { commitFirings } from './write.ts'
+import { words } from '../../lib/words.ts'
 
 export interface AlertDeps
   extends Omit<LookDeps, 'records'>, Pick<ScriptLookDeps, 'runScript'>, Pick<ArmDeps, 'resolve'> {
@@ -28,21 +29,9 @@ export interface AlertDeps
 }
 
 /** Changing one of these changes what is watched. */
-const WATCHED_FIELDS: readonly (keyof AlertFields)[] = [
-  'symbol',
-  'exchange',
-  'interval',
-  'kind',
-  'op',
-  'price',
-  'price2',
-  'percent',
-  'bars',
-  'scriptId',
-  'inputs',
-  'asOf',
-  'plot',
-]
+const WATCHED_FIELDS: readonly (keyof AlertFields)[] = words(
+  'symbol exchange interval kind op price price2 percent bars scriptId inputs asOf plot',
+)
 
 const PAGE_MAX = 1000
 

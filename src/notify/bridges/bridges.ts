@@ -26,6 +26,7 @@ import {
 } from './bridge.ts'
 import { isStopped, secretsOf, stoppedKey, withNotice, type BridgeDeps, type Secrets } from './deliver.ts'
 import { aimed, due, expectedOf, orderKey, signed, step, stepOfFiring, tidySum, type Step } from './rules.ts'
+import { words } from '../../lib/words.ts'
 
 /** What a bridge is of, as it stands. */
 export interface Source {
@@ -52,20 +53,10 @@ type Deps = RecordDeps &
   BridgeSources & { readonly ownsChannel: (ownerId: string, id: string) => Promise<boolean> }
 
 /** What an owner sets, beside the address and the secret. */
-const SET = [
-  'name',
-  'account',
-  'body',
-  'honoursKeys',
-  'dryRun',
-  'side',
-  'qty',
-  'maxPosition',
-  'maxDayLoss',
-  'marketHours',
-  'validSeconds',
+const SET = words(
+  'name account body honoursKeys dryRun side qty maxPosition maxDayLoss marketHours validSeconds',
   'channelIds',
-] as const
+)
 
 const SIDES = ['side', 'qty'] as const
 const NEEDS_SIDE = 'An alert needs a side and a number of contracts.'

@@ -10,20 +10,13 @@ import { halvingOf } from './halving.ts'
 import type { Sweep } from './records.ts'
 import { expressionAt, type Space } from './space.ts'
 import { cellsOf, heldOut } from './windows.ts'
+import { words } from '../../lib/words.ts'
 
 const TRIALS = 1000
 /** TPE looks at all earlier trials before each choice. */
 const TPE_TRIALS_MAX = 2000
 const TRIALS_MAX = 20_000
-const STANDARD_FIGURES = [
-  'trades',
-  'netProfit',
-  'netProfitPct',
-  'winRate',
-  'profitFactor',
-  'maxDrawdownPct',
-  'sharpe',
-]
+const STANDARD_FIGURES = words('trades netProfit netProfitPct winRate profitFactor maxDrawdownPct sharpe')
 
 /** Whose it is, and on which series. */
 type Owned = Pick<

@@ -8,6 +8,7 @@ import { AnswerScales, type TextBytes } from './answer.ts'
 import type { PortfolioJob, PortfolioOutput } from './job.ts'
 import { requestOf, triedBy, withSeriesOf, type Wanted } from './run-job.ts'
 import type { Desk } from './desk.ts'
+import { words } from '../../lib/words.ts'
 
 /** Throws what would keep the portfolio from beginning; nothing is run. */
 export function checkPortfolioJob(job: PortfolioJob, desk: Desk): Promise<null> {
@@ -42,18 +43,7 @@ function tracksOf(run: BacktestResult, scales: AnswerScales): TextBytes | null {
   }
 }
 
-const TRADE_FIELDS = [
-  'side',
-  'qty',
-  'entryTime',
-  'entryPrice',
-  'exitTime',
-  'exitPrice',
-  'profit',
-  'commission',
-  'bars',
-  'status',
-] as const
+const TRADE_FIELDS = words('side qty entryTime entryPrice exitTime exitPrice profit commission bars status')
 
 /** All trades as CSV, part by part in the order they closed. */
 function* tradeLines(parts: PortfolioJob['parts'], runs: readonly BacktestResult[]): Generator<string> {

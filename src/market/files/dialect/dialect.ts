@@ -3,28 +3,15 @@
 import type { Zone } from '../../zone.ts'
 import type { SideWords } from '../sides.ts'
 import type { DateOrder, TimeUnit } from '../time-format.ts'
+import { words } from '../../../lib/words.ts'
 
 /**
  * What a column holds. Trades have a price, a quantity and perhaps a side, quotes a bid and an ask instead of open to close; of
  * bars some tell what of the volume was bought, and some have the volume in two columns.
  */
-export const ROLES = [
-  'time',
-  'clock',
-  'open',
-  'high',
-  'low',
-  'close',
-  'volume',
-  'price',
-  'quantity',
-  'bid',
-  'ask',
-  'ticker',
-  'side',
-  'bought',
-  'down',
-] as const
+export const ROLES = words(
+  'time clock open high low close volume price quantity bid ask ticker side bought down',
+)
 
 export type Role = (typeof ROLES)[number]
 

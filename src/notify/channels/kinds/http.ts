@@ -2,21 +2,10 @@
 
 import type { LinkAction } from '../../../wire/link.ts'
 import { type ChannelKind, cut, HOPS, secretField, type Notice, type Settings } from '../kind.ts'
+import { words } from '../../../lib/words.ts'
 
 const DEFAULT_BODY = '{"title": "{{title}}", "text": "{{text}}", "symbol": "{{symbol}}", "price": {{price}}}'
-const NAMES = [
-  'title',
-  'text',
-  'symbol',
-  'exchange',
-  'interval',
-  'price',
-  'url',
-  'time',
-  'pauseUrl',
-  'acknowledgeUrl',
-  'pictureUrl',
-] as const
+const NAMES = words('title text symbol exchange interval price url time pauseUrl acknowledgeUrl pictureUrl')
 const PLACEHOLDERS = NAMES.map((name) => `{{${name}}}`)
   .join(', ')
   .replace(/,(?=[^,]*$)/, ' and')
