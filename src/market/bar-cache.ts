@@ -149,7 +149,16 @@ export class BarCache {
     range: BarRange = {},
     facts: Facts = () => this.symbol(key.exchange, key.symbol, ownerOf(key)),
   ): Promise<ReadBars> {
-    const source = await this.source(key)
+    return this.lookFrom(await this.source(key), key, range, facts)
+  }
+
+  /** The same of a source that has just been asked for. */
+  async lookFrom(
+    source: SeriesInfo | null,
+    key: SeriesKey,
+    range: BarRange,
+    facts: Facts,
+  ): Promise<ReadBars> {
     if (!source) return { bars: emptyBars(0), source }
     if (source.interval === key.interval) return this.#stored(key, source, range)
     return this.#built(key, source, range, await facts())

@@ -58,17 +58,19 @@ export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
 
 /**
  * The bars of the very series that something of this user ran on, whoever's it was and whatever the name means to them now. A
- * series that is not stored is made again of what the user sees.
+ * series that is not stored is made again of what the user sees. `known`: what answers for it, of whoever has just asked.
  */
 export async function barsRunOn(
   cache: BarCache,
   userId: string | null,
   key: SeriesKey,
   range: BarRange,
+  known?: SeriesInfo | null,
 ): Promise<Bars> {
   const seen = barsSeenBy(cache, userId)
-  if (mayBeMade(key) && !(await cache.source(key))) return seen.read(key, range)
-  return cache.read(key, range, () => seen.symbol(key.exchange, key.symbol))
+  const source = known === undefined ? await cache.source(key) : known
+  if (!source && mayBeMade(key)) return seen.read(key, range)
+  return (await cache.lookFrom(source, key, range, () => seen.symbol(key.exchange, key.symbol))).bars
 }
 
 /** A continuous future is a series too, unless one is stored under that very name. */

@@ -18,7 +18,8 @@ import { STORED_KINDS } from './features-of-work.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import type { Watchlist } from '../people/watchlists/watchlists.ts'
 
-type Heard = 'search' | 'alerts' | 'looks' | 'feeds' | 'providerKeys' | (typeof HEARING)[number]
+type Heard =
+  'search' | 'forwardRuns' | 'alerts' | 'looks' | 'feeds' | 'providerKeys' | (typeof HEARING)[number]
 
 export interface HearDeps extends Pick<Features, Heard> {
   readonly kv: Kv
@@ -111,6 +112,7 @@ async function told(deps: HearDeps, keys: readonly Key[]): Promise<void> {
     if (source) deps.looks.lookAgain(source)
   }
   for (const collection of HEARING) for (const id of idsOf(collection)) await deps[collection].heard(id)
+  for (const id of idsOf('forward-runs')) deps.forwardRuns.heard(id)
   for (const id of idsOf('sweep-offers')) await deps.offerHeard(id)
 }
 

@@ -89,7 +89,8 @@ export class FollowedRuns extends KeptJobs<ForwardRun> {
     const key = keyOf(run)
     const source = await this.#deps.bars.source(key)
     if (!source || source.last <= run.last) return { run, isBehind: false }
-    const news = await this.steps.closed(run.userId, key, { from: run.last + 1, first: STEPS_MAX }, STEPS_MAX)
+    const range = { from: run.last + 1, first: STEPS_MAX }
+    const news = await this.steps.closed(run.userId, key, source, range, STEPS_MAX)
     if (news.length === 0) return { run, isBehind: false }
     const after = await this.#follow(run, rowsOf(news))
     const taken = after ? after.bars - run.bars : 0

@@ -59,13 +59,9 @@ export class ForwardRuns extends FollowedRuns {
       return (await this.#rounds.advance(signal)) ? FORESEE_MS : NAP_MS
     })
     bars.onChange(({ key }) => {
-      this.#rounds.heard(key)
-      this.#loop.wake()
+      if (this.#rounds.heard(key)) this.#loop.wake()
     })
-    shards.onGained(() => {
-      this.#rounds.askAll()
-      this.#loop.wake()
-    })
+    shards.onGained(() => this.#askAll())
     shards.beforeGiving(
       async () => {
         await this.#queue.settled([...this.#queue.users()].filter((userId) => !shards.holds(userId)))
@@ -77,6 +73,16 @@ export class ForwardRuns extends FollowedRuns {
 
   run(signal: AbortSignal): Promise<void> {
     return this.#loop.run(signal)
+  }
+
+  /** Another server has made or changed a run. */
+  heard(id: string): void {
+    if (!this.#rounds.knows(id)) this.#askAll()
+  }
+
+  #askAll(): void {
+    this.#rounds.askAll()
+    this.#loop.wake()
   }
 
   /** Takes up all closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
@@ -100,7 +106,8 @@ export class ForwardRuns extends FollowedRuns {
     if ((await seen.source(key)) === null) throw await barsNotFound(seen, key)
     await requireStored(cache, userId, key)
     const { warmup = WARMUP, source, inputs = {}, overrides = {}, provisional = false } = body
-    const bars = await this.steps.closed(userId, key, { last: warmup + 1 }, warmup)
+    const stored = await cache.source(key)
+    const bars = await this.steps.closed(userId, key, stored, { last: warmup + 1 }, warmup)
     if (bars.length === 0) throw await barsNotFound(seen, key)
     const asOf = askedDay(body.asOf, clock.now())
     const script: JobScript = { source, inputs, overrides, asOf }
@@ -138,7 +145,7 @@ export class ForwardRuns extends FollowedRuns {
     const onTape = { sets: tapeSets(run.id, rows, 0) }
     await this.store(run, script, async (_, tx) => merged([onTape, (await also?.(run, tx)) ?? {}]))
     this.steps.hold(run.id, { rows, state: begun.kept })
-    this.#loop.wake()
+    this.#askAll()
     return run
   }
 

@@ -4,13 +4,13 @@
 // behind have what is left of a round, and the next one goes on where this one ended. Turns are counted in the records, so
 // that none starves behind a user's others, however often the server stops: the turn of a run that has no state counts from
 // its beginning, since it may take longer than the server lives. A round asks only those runs whose market has had bars since
-// the last one: each that is asked takes some ten reads to find that nothing is there.
+// the last one, and there is none while only other markets have.
 
 import type { UserQueue } from '../jobs/queue.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Shards } from '../../lib/shards.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
-import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
+import { ownerOf, type SeriesInfo, type SeriesKey } from '../../market/bar-store.ts'
 import { barsRunOn } from '../../market/seen-bars.ts'
 import type { Collection } from '../../store/collection.ts'
 import type { ForwardRun } from './records.ts'
@@ -32,6 +32,8 @@ export interface Pass {
 
 /** Markets; null: all. */
 type Markets = ReadonlySet<string> | null
+/** What answers for each series, asked once a round: the runs of many users are on a few. */
+type Sources = Map<string, Promise<SeriesInfo | null>>
 
 export interface RoundDeps {
   readonly records: Collection<ForwardRun>
@@ -47,18 +49,29 @@ export class Rounds {
   readonly #deps: RoundDeps
   /** Those that have had bars since the last round. */
   #news: Set<string> | null = null
+  /** The market of each run that goes on, by its id; null: not known. */
+  #markets: ReadonlyMap<string, string> | null = null
 
   constructor(deps: RoundDeps) {
     this.#deps = deps
   }
 
-  heard(key: SeriesKey): void {
-    this.#news?.add(marketOf(key))
+  /** Bars came. Answers whether there is a run that may wait for them. */
+  heard(key: SeriesKey): boolean {
+    const market = marketOf(key)
+    if (this.#markets?.values().some((one) => one === market) === false) return false
+    this.#news?.add(market)
+    return true
+  }
+
+  knows(id: string): boolean {
+    return this.#markets?.has(id) === true
   }
 
   /** The next round asks every run, as where it is not known what came. */
   askAll(): void {
     this.#news = null
+    this.#markets = null
   }
 
   /** Takes up closed bars that have come. Answers whether a run wants to hear of bars that are not over. */
@@ -86,8 +99,10 @@ export class Rounds {
   async #round(pass: Pass, asked: Markets, signal: AbortSignal | undefined) {
     const { records, clock, queue, shards } = this.#deps
     const lines = new Map<string, ForwardRun[]>()
+    const markets = new Map<string, string>()
     let isProvisional = false
     for await (const run of records.each('running')) {
+      markets.set(run.id, marketOf(keyOf(run)))
       if (!shards.holds(run.userId)) continue
       isProvisional ||= run.provisional === true
       if (pass.failed.has(run.id)) continue
@@ -97,13 +112,15 @@ export class Rounds {
       if (line) line.push(run)
       else lines.set(run.userId, [run])
     }
+    this.#markets = markets
+    const sources = new Map<string, Promise<SeriesInfo | null>>()
     let isBehind = false
     const waiting = [...lines.values()]
     const lane = async () => {
       for (let line = waiting.shift(); line; line = waiting.shift()) {
         const until = clock.now() + ROUND_MS
         let turn = Math.max(...line.map(turnOf))
-        for (const run of await this.#inOrder(line)) {
+        for (const run of await this.#inOrder(line, sources)) {
           if (signal?.aborted) return
           if (!shards.holds(run.userId)) break
           const now = { ...run, turn: ++turn }
@@ -120,27 +137,37 @@ export class Rounds {
     return { isBehind, isProvisional }
   }
 
-  /** First the runs that lack the newest bars alone, then those that are behind, and of each the one whose turn is longest ago. */
-  async #inOrder(line: readonly ForwardRun[]): Promise<ForwardRun[]> {
-    const behind = new Set<ForwardRun>()
-    // One whose bars cannot be read says so in its turn.
-    if (line.length > 1)
-      for (const run of line) if (await this.#isBehind(run).catch(() => false)) behind.add(run)
-    return line.toSorted((a, b) => Number(behind.has(a)) - Number(behind.has(b)) || turnOf(a) - turnOf(b))
+  /**
+   * Those that bars have come for: first the runs that lack the newest alone, then those that are behind, and of each the one
+   * whose turn is longest ago.
+   */
+  async #inOrder(line: readonly ForwardRun[], sources: Sources): Promise<ForwardRun[]> {
+    const places = new Map<ForwardRun, number>()
+    for (const run of line) {
+      // One whose bars cannot be read says so in its turn.
+      const place = await this.#placeOf(run, sources).catch(() => PLACES.first)
+      if (place !== null) places.set(run, place)
+    }
+    return [...places.keys()].sort((a, b) => places.get(a)! - places.get(b)! || turnOf(a) - turnOf(b))
   }
 
-  async #isBehind(run: ForwardRun): Promise<boolean> {
+  /** null: nothing has come. */
+  async #placeOf(run: ForwardRun, sources: Sources): Promise<number | null> {
     // A server has died of it, or over it: others go first.
-    if (run.begun !== undefined) return true
+    if (run.begun !== undefined) return PLACES.last
     const { cache } = this.#deps
     const key = keyOf(run)
-    const source = await cache.source(key)
-    if (!source || source.last <= run.last) return false
+    const source = await sources.getOrInsertComputed(`${marketOf(key)}\0${key.interval}`, () =>
+      cache.source(key),
+    )
+    if (!source || source.last <= run.last) return run.provisional === true ? PLACES.first : null
     const first = NEWEST_BARS + 1
-    const news = await barsRunOn(cache, run.userId, key, { from: run.last + 1, first })
-    return news.length === first
+    const news = await barsRunOn(cache, run.userId, key, { from: run.last + 1, first }, source)
+    return news.length === first ? PLACES.last : PLACES.first
   }
 }
+
+const PLACES = { first: 0, last: 1 } as const
 
 /** What has all series of a symbol: a run may be on one that is built of another. */
 const marketOf = (key: SeriesKey) => `${ownerOf(key)}\0${key.exchange}\0${key.symbol}`

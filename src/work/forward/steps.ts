@@ -10,7 +10,7 @@ import type { JobScript } from '../jobs/records.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { BarCache } from '../../market/bar-cache.ts'
-import { ownerOf, type SeriesKey } from '../../market/bar-store.ts'
+import { ownerOf, type SeriesInfo, type SeriesKey } from '../../market/bar-store.ts'
 import { type BarRange, barsOf, type Bars, rowsOf, selectBars, sliceBars } from '../../market/bars.ts'
 import { calendarOf } from '../../market/calendar.ts'
 import { parseInterval } from '../../market/interval.ts'
@@ -122,13 +122,18 @@ export class Steps {
   }
 
   /**
-   * The closed bars of a range. A stream stores only those; of others the newest may be forming, and nobody says when it is as
+   * The closed bars of a range, from what answers for the series. A stream stores only those; of others the newest may be forming, and nobody says when it is as
    * it stays, so it counts once the next one is there.
    */
-  async closed(userId: string, key: SeriesKey, range: BarRange, most: number): Promise<Bars> {
+  async closed(
+    userId: string,
+    key: SeriesKey,
+    source: SeriesInfo | null,
+    range: BarRange,
+    most: number,
+  ): Promise<Bars> {
     const { bars: cache, clock } = this.#deps
-    const source = await cache.source(key)
-    const bars = await barsRunOn(cache, userId, key, range)
+    const bars = await barsRunOn(cache, userId, key, range, source)
     const interval = parseInterval(key.interval)
     const newest = bars.time.at(-1)
     if (!source || !interval || newest === undefined) return bars

@@ -568,13 +568,15 @@ test('a server that is busy goes on later, and tells nothing twice', async () =>
 })
 
 test('a run is asked where bars of its market came, were it by another interval, and each minute besides', async () => {
-  const { clock, cache, all, open, bring } = await town({ bars: 200 })
+  const { clock, kv, cache, all, open, bring } = await town({ bars: 200 })
   await bring(100)
   const runs = open()
   const { id } = await runs.create('u', { ...BODY, warmup: 50 })
   const source = cache.source.bind(cache)
+  const list = kv.list.bind(kv)
   let asked = 0
   cache.source = async (key) => (asked++, source(key))
+  Object.assign(kv, { list: async (...what: Parameters<Kv['list']>) => (asked++, list(...what)) })
   const stop = new AbortController()
   const running = runs.run(stop.signal)
   const askedAfter = async (work: () => unknown) => {
@@ -591,6 +593,24 @@ test('a run is asked where bars of its market came, were it by another interval,
   expect(await askedAfter(async () => other({ owner: 'u' }))).toBe(false)
   expect(await askedAfter(async () => other({ interval: '5m' }))).toBe(true)
   expect(await askedAfter(async () => clock.pass(60_000))).toBe(true)
+  stop.abort()
+  await running
+})
+
+test('a run that another server has made is followed from when this one hears of it', async () => {
+  const { clock, open, bring } = await town({ bars: 200 })
+  await bring(100)
+  const runs = open()
+  const stop = new AbortController()
+  const running = runs.run(stop.signal)
+  await clock.pass(1000)
+  const { id } = await open().create('u', { ...BODY, warmup: 50 })
+  await bring(1)
+  await clock.pass(1000)
+  expect((await runs.get('u', id)).bars).toBe(0)
+  runs.heard(id)
+  await clock.pass(1000)
+  expect((await runs.get('u', id)).bars).toBe(1)
   stop.abort()
   await running
 })
