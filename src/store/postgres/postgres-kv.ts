@@ -42,6 +42,7 @@ export function postgresKv(connection: KvDeps): Kv {
     if (keys.length === 0) return []
     const asked = keys.map(encodeKey)
     const rows = await reading.query<R>(text, [byteaArray(asked)])
+    if (asked.length === 1) return [rows[0] ?? null]
     const byKey = new Map(rows.map((row) => [latin1(row.key), row]))
     return asked.map((key) => byKey.get(latin1(key)) ?? null)
   }
@@ -53,7 +54,7 @@ export function postgresKv(connection: KvDeps): Kv {
 
   async function getMany(keys: readonly Key[]): Promise<(Entry | null)[]> {
     const rows = await found<EntryRow>(keys, readEntries)
-    return rows.map((row) => row && entryOf(row))
+    return rows.map((row, i) => row && entryOf(row, keys[i]))
   }
 
   return {
@@ -64,7 +65,7 @@ export function postgresKv(connection: KvDeps): Kv {
       const { start, end } = pageRange(selector, options)
       const { limit, reverse = false } = options
       const rows = await reading.query<EntryRow>(reverse ? listDown : listUp, [start, end, limit])
-      return rows.map(entryOf)
+      return rows.map((row) => entryOf(row))
     },
     async commit(commit) {
       const { checks = [], sets = [], deletes = [], sums = [] } = commit
@@ -80,6 +81,8 @@ export function postgresKv(connection: KvDeps): Kv {
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
-function entryOf({ key, value, version }: EntryRow): Entry {
-  return { key: decodeKey(key), value: Buffer.from(value).toString('utf8'), version }
+/** `asked`: the key that it was asked for by, which need not be decoded. */
+function entryOf({ key, value, version }: EntryRow, asked: Key = decodeKey(key)): Entry {
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
+  return { key: asked, value: bytes.toString('utf8'), version }
 }
