@@ -34,6 +34,8 @@ export class Life {
   standsUntil = 0
   readonly #skew: Skew
   readonly #ended = Promise.withResolvers<void>()
+  /** Who is woken by a signal: one listener for all of them, since each nap of a server would add one and take it back. */
+  readonly #sleepers = new WeakMap<AbortSignal, Sleepers>()
   #tries: Tries = () => () => {}
   /** Asks it to stop, as SIGTERM does. */
   #ask: () => void = () => {}
@@ -106,14 +108,15 @@ export class Life {
     const sleep = (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
         if (signal?.aborted) return resolve()
+        const sleepers = signal && this.#sleepers.getOrInsertComputed(signal, sleepersOn)
         const wake = () => {
           cancel()
-          signal?.removeEventListener('abort', wake)
+          sleepers?.delete(wake)
           this.reach(resolve)
         }
         // A timer never ends early, and a busy process is a little late.
         const cancel = timeline.after(Math.max(1, ms) + timeline.random.below(2), wake)
-        signal?.addEventListener('abort', wake)
+        sleepers?.add(wake)
       })
     const { drift } = this.#skew
     return {
@@ -241,4 +244,14 @@ export class Life {
     )
     return thread
   }
+}
+
+type Sleepers = Set<() => void>
+
+function sleepersOn(signal: AbortSignal): Sleepers {
+  const sleepers: Sleepers = new Set()
+  signal.addEventListener('abort', () => {
+    for (const wake of sleepers) wake()
+  })
+  return sleepers
 }

@@ -19,6 +19,8 @@ const CLOCKS_MS = 6000
 /** What of a kind one person keeps at most. */
 const KEPT = 6
 const BARS_READ = 10
+/** So many documents at most are looked at where not all are. */
+const SOME = 6
 
 /** Where a kind of document is, what makes one of that name, and what its answers call it. */
 interface Kind {
@@ -156,9 +158,16 @@ export class Person {
     }
   }
 
-  /** Reads all that is this person's once more. */
+  /** Reads all that is this person's once more, and what was. */
   async lookAtAll(): Promise<void> {
     for (const doc of this.#docs()) await this.#look(doc)
+  }
+
+  /** Reads some of it. */
+  async lookAtSome(): Promise<void> {
+    const docs = this.#docs()
+    const seen = docs.length === 0 ? [] : Array.from({ length: SOME }, () => this.#timeline.pick(docs))
+    for (const doc of new Set(seen)) await this.#look(doc)
   }
 
   async #doSomething(): Promise<void> {

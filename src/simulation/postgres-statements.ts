@@ -9,6 +9,9 @@ export type Statement = (tx: Tx, values: any, text: string) => readonly Row[] | 
 
 /** Keys are kept as hexadecimal digits, which is how lists of them come, and sort alike. */
 const bytesOf = (key: string) => Buffer.from(key, 'hex')
+/** The same for the key of a row, which is read more often than it is written. */
+const keyBytes = ({ keyBytes: known }: Tables, row: Row, key: string) =>
+  known.getOrInsertComputed(row, () => bytesOf(key))
 const keyOf = (bytes: Uint8Array) => bytes.toHex()
 
 /** Arrays come as text; see `store/postgres/arrays.ts`. */
@@ -24,10 +27,10 @@ function each<T extends Row>(table: Table<T>, start?: string, end?: string): [st
   return table.keys(start, end).map((key) => [key, table.get(key)!])
 }
 
-const entryRow = (key: string, { value, version }: { value: Buffer; version: number }) => ({
-  key: bytesOf(key),
-  value,
-  version: String(version),
+const entryRow = (tables: Tables, key: string, row: { value: Buffer; version: number }) => ({
+  key: keyBytes(tables, row, key),
+  value: row.value,
+  version: String(row.version),
 })
 
 // Documents
@@ -35,7 +38,7 @@ const entryRow = (key: string, { value, version }: { value: Buffer; version: num
 function documentsOf({ tables }: Tx, [asked]: readonly [string]): Row[] {
   return keys(asked).flatMap((key) => {
     const row = tables.documents.get(key)
-    return row ? [entryRow(key, row)] : []
+    return row ? [entryRow(tables, key, row)] : []
   })
 }
 
@@ -46,7 +49,7 @@ function listed(
 ): Row[] {
   const found = tables.documents.keys(keyOf(start), keyOf(end))
   const page = text.includes('key desc') ? found.slice(-limit).reverse() : found.slice(0, limit)
-  return page.map((key) => entryRow(key, tables.documents.get(key)!))
+  return page.map((key) => entryRow(tables, key, tables.documents.get(key)!))
 }
 
 async function commit(
@@ -209,10 +212,11 @@ async function stay(
 
 function members({ tables, now }: Tx, [start, end, quiet]: readonly [Uint8Array, Uint8Array, number]): Row[] {
   const free = tables.shards.count(({ holder }) => holder === null)
-  return each(tables.leases, keyOf(start), keyOf(end)).map(([key, { node, until }]) => {
+  return each(tables.leases, keyOf(start), keyOf(end)).map(([key, lease]) => {
+    const { node, until } = lease
     const told = tables.nodes.get(node)
     return {
-      work: bytesOf(key),
+      work: keyBytes(tables, lease, key),
       left: Math.max(0, until - now),
       starting: (told?.version ?? null) === null,
       looking: told !== undefined && told.seen > now - quiet,
@@ -356,11 +360,11 @@ const forgotten =
 type SeriesRow = NonNullable<ReturnType<Tables['series']['get']>>
 type ChunkRow = NonNullable<ReturnType<Tables['chunks']['get']>>
 
-const seriesRow = (key: string, { id, change, ...rest }: SeriesRow) => ({
-  key: bytesOf(key),
-  id: String(id),
-  change: String(change),
-  ...rest,
+const seriesRow = (tables: Tables, key: string, row: SeriesRow) => ({
+  ...row,
+  key: keyBytes(tables, row, key),
+  id: String(row.id),
+  change: String(row.change),
 })
 
 const chunkKey = (series: number, first: number) => `${numbered(series)} ${numbered(first)}`
@@ -370,7 +374,7 @@ const chunksOf = ({ tables }: Tx, series: number) =>
 
 function seriesNamed({ tables }: Tx, [name]: readonly [Uint8Array]): Row[] {
   const row = tables.series.get(keyOf(name))
-  return row ? [seriesRow(keyOf(name), row)] : []
+  return row ? [seriesRow(tables, keyOf(name), row)] : []
 }
 
 /** See `chosen` of `postgres-chunks.ts`. */
@@ -404,7 +408,7 @@ const readBars: Statement = (tx, [name, ...range]: readonly [Uint8Array, ...(num
   const series = tx.tables.series.get(keyOf(name))
   if (!series) return []
   const chunks = chosenChunks(chunksOf(tx, series.id), text, range).slice(0, 65)
-  return withChunks(seriesRow(keyOf(name), series), inOrder(chunks))
+  return withChunks(seriesRow(tx.tables, keyOf(name), series), inOrder(chunks))
 }
 
 function touched(tx: Tx, [name, from, to]: readonly [Uint8Array, number, number], text: string): Row[] {
@@ -419,7 +423,7 @@ function touched(tx: Tx, [name, from, to]: readonly [Uint8Array, number, number]
       (one === before && (one.bars < most || one.last >= from)) ||
       (one.first > to && one.bars < most && one === all[0]),
   )
-  return withChunks(seriesRow(keyOf(name), series), chunks)
+  return withChunks(seriesRow(tx.tables, keyOf(name), series), chunks)
 }
 
 type Chunks = readonly [
@@ -626,7 +630,7 @@ export const STATEMENTS: readonly (readonly [RegExp, Statement])[] = [
   [
     /^select s\.key, .*where s\.key >= \$1/s,
     ({ tables }: Tx, [start, end]: readonly [Uint8Array, Uint8Array]) =>
-      each(tables.series, keyOf(start), keyOf(end)).map(([key, row]) => seriesRow(key, row)),
+      each(tables.series, keyOf(start), keyOf(end)).map(([key, row]) => seriesRow(tables, key, row)),
   ],
   [/^select \S+\.write_bars_1\(/, writeBars],
   [/^select key, first, last, change from \S+\.bar_notes/, notes],

@@ -57,6 +57,8 @@ export interface Change {
 }
 
 export class Tables {
+  /** The keys of rows as bytes, as far as somebody has read them. */
+  readonly keyBytes = new WeakMap<Row, Buffer>()
   readonly documents = new Table<{ value: Buffer; version: number }>()
   readonly commits = new Table<{ outcomes: readonly number[]; change: number | null; at: number }>()
   readonly leases = new Table<{ node: string; fence: number; until: number }>()

@@ -168,7 +168,7 @@ async function befall(
     if (fault === 'freeze') server.standStill(timeline.between(100, 20_000))
     else end = keeping.faults[fault]?.(server.name) ?? end
     // What a server shows without its store is what it should still know.
-    for (const person of people) void person.lookAtAll()
+    for (const person of people) void person.lookAtSome()
   }
   const longestMs = fault === 'freeze' ? 20_000 : timeline.once(3) ? 600_000 : 60_000
   await timeline.pause(timeline.between(1000, longestMs))
