@@ -6,7 +6,8 @@
 // `tests/store/bar-chunks.bench.ts`); compressing the result would make reading three to five times slower.
 //
 //     0  uint32  number of bars
-//     4  6 × (float64 base, int32 exponent, int32 0)     exponent 127 = plain Float64
+//     4  uint32  checksum of all that follows, begun with that number; 0 in those of earlier versions, which have none
+//     8  6 × (float64 base, int32 exponent, int32 0)     exponent 127 = plain Float64
 //   104  6 columns, each aligned to 8 bytes
 //
 // Behind them is, if of any bar it is known what was bought, that column in the same way, 16 bytes that tell how it is packed and
@@ -18,6 +19,8 @@ export const CHUNK_BARS = 4096
 /** How a column is packed. */
 const COLUMN_BYTES = 16
 const HEADER_BYTES = 8 + BAR_FIELDS.length * COLUMN_BYTES
+const CHECK_AT = 4
+const CHECKED_FROM = 8
 const PLAIN = 127
 /** 10^-3 comes first: times in whole seconds. Beyond eight decimals nobody quotes. */
 const EXPONENTS = [0, 2, 1, 3, 4, 5, 6, 7, 8] as const
@@ -42,7 +45,22 @@ export function encodeChunk(bars: Bars): Buffer {
   let offset = HEADER_BYTES
   for (const [i, column] of packed.entries()) offset = put(column, 8 + i * COLUMN_BYTES, offset)
   if (bought) put(bought, end, end + COLUMN_BYTES)
+  view.setUint32(CHECK_AT, checkOf(buffer, bars.length), true)
   return buffer
+}
+
+/** A chunk that is not as it was written. */
+export class DamagedChunk extends Error {}
+
+/** Never 0. */
+const checkOf = (bytes: Uint8Array, length: number) =>
+  Bun.hash.crc32(bytes.subarray(CHECKED_FROM), length) || 1
+
+function assertWhole(bytes: Uint8Array): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, CHECKED_FROM)
+  const told = view.getUint32(CHECK_AT, true)
+  if (told !== 0 && told !== checkOf(bytes, view.getUint32(0, true)))
+    throw new DamagedChunk('a chunk of bars is not as it was written')
 }
 
 /** Any number of bars as encoded chunks, by the time of their first bar. */
@@ -57,7 +75,9 @@ export function chunksOf(bars: Bars): Map<number, Buffer> {
 
 /** Number of bars in an encoded chunk. */
 export function chunkLength(bytes: Uint8Array): number {
-  return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true)
+  const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true)
+  if (length > CHUNK_BARS) throw new DamagedChunk(`a chunk of ${length} bars`)
+  return length
 }
 
 /**
@@ -65,6 +85,7 @@ export function chunkLength(bytes: Uint8Array): number {
  * knows what was bought.
  */
 export function decodeChunk(bytes: Uint8Array, target: Bars, at: number): Bars {
+  assertWhole(bytes)
   // Typed arrays need aligned memory, which a view into another buffer may not have.
   const source = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.from(bytes)
   const view = new DataView(source.buffer, source.byteOffset, source.byteLength)

@@ -7,6 +7,7 @@ import { mistakeOf } from '../market/bar-stage.ts'
 import type { Bars } from '../market/bars.ts'
 import type { SeriesInfo } from '../market/bar-store.ts'
 import { decodeAll } from './bar-chunks.ts'
+import { documentName, isWhole } from './damage.ts'
 import { fingerprintOf, type Instance, INSTANCE_KEY } from './instance-key.ts'
 import { decodeKey } from './key.ts'
 import type { Key } from './kv.ts'
@@ -127,6 +128,7 @@ class Documents {
       return
     }
     const text = stored.toString('utf8', VERSION_BYTES)
+    if (!isWhole(stored.readDoubleLE(0), text)) this.#unreadable.push(`${documentName(key)} is damaged.`)
     const inParts = textInParts(key, text)
     if (inParts) this.#inParts.add(JSON.stringify(inParts))
     if (PLAIN_TEXTS.has(String(key[0]))) return

@@ -25,6 +25,7 @@ import {
 import type { SymbolInfo } from '../market/symbol.ts'
 import { barDraft, nothingWritten, STEP_CHUNKS } from './bar-drafts.ts'
 import { chunksOf, decodeAll } from './bar-chunks.ts'
+import { ofSeries } from './damage.ts'
 import { decodeKey, encodeKey, prefixRange } from './key.ts'
 import type { LmdbKv, Table } from './lmdb.ts'
 import { CHUNKS, LmdbChunks } from './lmdb-chunks.ts'
@@ -61,8 +62,8 @@ export function lmdbBars(store: BarsStore): BarStore {
     records: store.openDatabase<string>(RECORDS),
   }
   return {
-    upsert: (...asked) => upsert(tables, ...asked),
-    read: (...asked) => read(tables, ...asked),
+    upsert: (...asked) => ofSeries(asked[0], upsert(tables, ...asked)),
+    read: (...asked) => ofSeries(asked[0], read(tables, ...asked)),
     info: async (key) => storedOf(record(tables, key))?.info ?? null,
     async list(of) {
       const prefix = of ? ['series', ownerOf(of), of.exchange, of.symbol] : ['series']

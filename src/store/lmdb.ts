@@ -2,13 +2,14 @@
 //
 // A commit is one asynchronous LMDB transaction; lmdb-js runs many of them in one write to disk (41,000 commits a
 // second from 128 writers here, 6,900 from one) and resolves when it is synced. A version is the id of the LMDB
-// transaction that wrote the key: it never repeats, and commits that share a transaction see each other's writes
-// while nobody else does, so no version is ever seen with two values.
+// transaction that wrote the key, with a checksum (`damage.ts`): it never repeats, and commits that share a transaction see
+// each other's writes while nobody else does, so no version is ever seen with two values.
 
 import { join } from 'node:path'
 import { getLastVersion, open, type Database, type RootDatabase } from 'lmdb'
 import { Problem } from '../lib/problem.ts'
 import type { BackupSource } from './backup/backup.ts'
+import { Damage, documentName, isWhole, versionOf } from './damage.ts'
 import { DataRefused } from './data-refused.ts'
 import { decodeKey, decodeLetters, encodeKey } from './key.ts'
 import type { Commit, Entry, Key, Kv, ListOptions, Selector, Version } from './kv.ts'
@@ -102,7 +103,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
   const documents = openDatabase<string>(DOCUMENTS)
   const names = environment.openDB<string, string | Uint8Array>(WITH_LETTERS)
 
-  const valueOf = (key: Key) => documents.get(encodeKey(key))
+  const valueOf = (key: Key) => entryOf(documents, key)?.value
   const sizeOf = (key: Key) => valueOf(key)?.length ?? null
 
   const lastTransaction = () => (environment.getStats() as NewestTransaction).lastTxnId
@@ -131,7 +132,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     durable: (write, mayUse) => room.written(write, mayUse),
     get: async (key) => entryOf(documents, key),
     getMany: async (keys) => keys.map((key) => entryOf(documents, key)),
-    versions: async (keys) => keys.map((key) => versionOf(documents, key)),
+    versions: async (keys) => keys.map((key) => storedVersion(documents, key)),
     ...(newest && { moment: () => moment(newest) }),
     list: async (selector, options) => page(documents, names, selector, options),
     commit: (commit) =>
@@ -149,11 +150,16 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
 
 function entryOf(documents: Table<string>, key: Key): Entry | null {
   const found = documents.getEntry(encodeKey(key))
-  return found ? { key, value: found.value, version: String(found.version) } : null
+  return found ? wholeEntry(key, found.value, found.version) : null
+}
+
+function wholeEntry(key: Key, value: string, version: number | undefined): Entry {
+  if (!isWhole(version ?? 0, value)) throw new Damage(documentName(key))
+  return { key, value, version: String(version) }
 }
 
 /** Reading a version makes no text of the value, which is most of an entry's cost. */
-function versionOf(documents: Table<string>, key: Key): Version | null {
+function storedVersion(documents: Table<string>, key: Key): Version | null {
   return documents.getBinaryFast(encodeKey(key)) === undefined ? null : String(getLastVersion())
 }
 
@@ -177,11 +183,9 @@ function page(
       value: '',
       version: '',
     }))
-  return Array.from(documents.getRange({ ...range, versions: true }), ({ key, value, version }): Entry => ({
-    key: decodeKey(key, prefix, known),
-    value,
-    version: String(version),
-  }))
+  return Array.from(documents.getRange({ ...range, versions: true }), ({ key, value, version }) =>
+    wholeEntry(decodeKey(key, prefix, known), value, version),
+  )
 }
 
 /** How much may still be written: below `maxBytes`, and as long as the disk is not full but for the reserve. */
@@ -281,15 +285,15 @@ function apply(documents: Table<string>, asked: Commit, assertRoomFor: (commit: 
     return (seen === undefined ? null : String(seen)) === version
   })
   if (!fresh) return false
-  const commit = withoutSums(asked, (key) => documents.get(encodeKey(key)))
+  const commit = withoutSums(asked, (key) => entryOf(documents, key)?.value)
   const { sets = [], deletes = [] } = commit
   const rows = sets.map(({ key, value }) => [encodeKey(key), value] as const)
   if (rows.length > 0) assertRoomFor(commit)
-  const version = documents.getWriteTxnId()
+  const transaction = documents.getWriteTxnId()
   // Not awaited: inside a transaction writes run in order, and the transaction's promise covers them all.
   for (const key of deletes) void documents.remove(encodeKey(key))
   // lmdb writes bytes as they are, though its type asks for what is read.
-  for (const [key, value] of rows) void documents.put(key, value as string, version)
+  for (const [key, value] of rows) void documents.put(key, value as string, versionOf(transaction, value))
   return true
 }
 

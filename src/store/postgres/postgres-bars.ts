@@ -25,6 +25,7 @@ import {
 import type { SymbolInfo } from '../../market/symbol.ts'
 import { barDraft, nothingWritten, type StoredSeries } from '../bar-drafts.ts'
 import { CHUNK_BARS, chunkLength, chunksOf, decodeAll } from '../bar-chunks.ts'
+import { ofSeries } from '../damage.ts'
 import { decodeKey, encodeKey, prefixRange } from '../key.ts'
 import type { Key } from '../kv.ts'
 import { intArray } from './arrays.ts'
@@ -81,10 +82,10 @@ const toldOf = (kind: 'bars' | 'symbol', name: Key, figures: readonly number[] =
 export function postgresBars(connection: Connection): BarStore {
   const { schema, reading, writing } = connection
   return {
-    upsert: (...asked) => upsert(connection, ...asked),
+    upsert: (...asked) => ofSeries(asked[0], upsert(connection, ...asked)),
     draft: (key) => draft(connection, key),
     info: async (key) => (await storedIn(connection, reading, key))?.info ?? null,
-    read: (...asked) => read(connection, ...asked),
+    read: (...asked) => ofSeries(asked[0], read(connection, ...asked)),
 
     async list(of) {
       const { start, end } = of ? prefixRange([ownerOf(of), of.exchange, of.symbol]) : prefixRange([])
