@@ -59,8 +59,9 @@ export function notifyOf(
     unsettled: () => alerts.unsettledSeries(),
     forming: () => alerts.formingBars(),
     lanes: alerts.lanes,
-    stirred: () => live.stirred(),
+    stirred: live,
   })
+  live.onStirred(() => looks.stirred())
   bars.onChange(() => looks.wake())
   deps.during((_, sending) => telling.run(sending))
   deps.during((signal) => looks.run(signal))

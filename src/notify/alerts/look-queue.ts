@@ -22,8 +22,8 @@ export interface LookQueueDeps {
   readonly unsettled: () => AsyncIterable<SeriesKey>
   /** When the server starts, the bars whose end alerts wait for; null for a step that found none. */
   readonly forming: () => AsyncIterable<Closing | null>
-  /** Series whose forming bar has changed since this was last asked, of which no note tells. */
-  readonly stirred?: () => Iterable<SeriesKey>
+  /** Series whose forming bar has changed since this was last asked, of which no note tells; `isAny`: whether one is. */
+  readonly stirred?: { due(): Iterable<SeriesKey>; readonly isAny: boolean }
   /** The functions that look, in short steps. */
   readonly lanes: readonly Look[]
 }
@@ -36,8 +36,10 @@ export interface Closing {
 
 /** The longest pause before notes are read again, since another process may have imported bars. */
 const NAP_MS = 1000
-/** So many rounds go by without, where servers share the work, and therefore hear of each other's bars. */
-const TOLD_NAPS = 15
+/** The longest pause where servers share the work, and therefore hear of each other's bars. */
+const TOLD_NAP_MS = 15_000
+/** An end is waited for to this, at best. */
+const END_MS = 10
 const RETRY_MOST_MS = 5000
 /** How many series are asked at the start for their forming bar before others get their turn. */
 const FORMING_STEP = 100
@@ -52,8 +54,8 @@ export class LookQueue {
   readonly #loop
   #begun = false
   #stopped = false
-  /** How many rounds go by before notes are read, unless it is woken. */
-  #roundsToRead = 0
+  /** When notes were read last; -∞: they are to be read. */
+  #readAt = -Infinity
   /** Who waits for a step of any lane to have been made. */
   readonly #waiting: (() => void)[] = []
   /** What went to another server. If the series comes back, it begins again: a look may not go on from what it once read. */
@@ -96,7 +98,12 @@ export class LookQueue {
 
   /** Bars came. */
   wake(): void {
-    this.#roundsToRead = 0
+    this.#readAt = -Infinity
+    this.#loop.wake()
+  }
+
+  /** A forming bar has changed. */
+  stirred(): void {
     this.#loop.wake()
   }
 
@@ -110,13 +117,15 @@ export class LookQueue {
   lookAtEnd(closing: Closing): void {
     const name = nameOf(closing.key)
     const before = this.#closings.get(name)
-    if (!before || before.at > closing.at) this.#closings.set(name, closing)
+    if (before && before.at <= closing.at) return
+    this.#closings.set(name, closing)
+    this.#loop.wake()
   }
 
   /** Looks once at everything that has notes. */
   async settle(): Promise<void> {
     this.#stopped = false
-    this.#roundsToRead = 0
+    this.#readAt = -Infinity
     await this.#start()
     await this.#whenIdle()
   }
@@ -170,7 +179,15 @@ export class LookQueue {
   async #round(signal: AbortSignal): Promise<number> {
     if (!this.#begun) await this.#begin(signal)
     await this.#start()
-    return NAP_MS
+    return this.#napMs()
+  }
+
+  /** Where servers hear of each other's bars nothing is due before the next bar ends, unless it is woken. */
+  #napMs(): number {
+    const { stirred, clock } = this.#deps
+    if (this.#shards === ALL_SHARDS || this.#jobs.size > 0 || stirred?.isAny === true) return NAP_MS
+    const ends = this.#closings.values().map(({ at }) => at - clock.now())
+    return Math.max(END_MS, Math.min(TOLD_NAP_MS, ...ends))
   }
 
   async #begin(signal: AbortSignal): Promise<void> {
@@ -190,7 +207,7 @@ export class LookQueue {
   async #start(): Promise<void> {
     const { stirred, clock } = this.#deps
     await this.#read()
-    for (const key of stirred?.() ?? []) this.#wantAnyway(key)
+    for (const key of stirred?.due() ?? []) this.#wantAnyway(key)
     for (const [name, { key, at }] of this.#closings) {
       if (!this.#isOurs(key)) this.#closings.delete(name)
       // A look that is running may have seen the bar before its end, so ask for another one after it.
@@ -204,12 +221,14 @@ export class LookQueue {
   }
 
   async #read(): Promise<void> {
-    if (this.#roundsToRead-- > 0) return
-    this.#roundsToRead = this.#shards === ALL_SHARDS ? 0 : TOLD_NAPS
+    const { notes, clock } = this.#deps
+    const isTold = this.#shards !== ALL_SHARDS
+    if (isTold && Math.abs(clock.now() - this.#readAt) < TOLD_NAP_MS) return
+    this.#readAt = clock.now()
     try {
-      for (const note of await this.#deps.notes()) this.#want(note)
+      for (const note of await notes()) this.#want(note)
     } catch (error) {
-      this.#roundsToRead = 0
+      this.#readAt = -Infinity
       throw error
     }
   }

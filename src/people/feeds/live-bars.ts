@@ -44,6 +44,7 @@ export class LiveBars {
   readonly #lookedAt = new Map<string, number>()
   readonly #watched = new Map<string, Watched>()
   readonly #listeners = new Listeners<[one: FormingOf]>()
+  readonly #onStirred = new Listeners<[]>()
 
   constructor(deps: LiveBarsDeps) {
     this.#deps = deps
@@ -51,7 +52,9 @@ export class LiveBars {
   }
 
   #changed(key: SeriesKey): void {
+    const isFirst = this.#stirred.size === 0
     this.#stirred.set(seriesName(key), key)
+    if (isFirst) this.#onStirred.tell()
     const now = this.#deps.clock.now()
     for (const [name, one] of this.#watched) {
       if (one.key.exchange !== key.exchange || one.key.symbol !== key.symbol) continue
@@ -136,8 +139,18 @@ export class LiveBars {
     return this.#listeners.add(listener)
   }
 
+  /** `listener` is called when there is a series to look at, and there was none. */
+  onStirred(listener: () => void): () => void {
+    return this.#onStirred.add(listener)
+  }
+
+  /** Whether there are series to look at, now or in a moment. */
+  get isAny(): boolean {
+    return this.#stirred.size > 0
+  }
+
   /** Series to look at, each once in a while. */
-  *stirred(): Generator<SeriesKey> {
+  *due(): Generator<SeriesKey> {
     const now = this.#deps.clock.now()
     for (const [name, at] of this.#lookedAt) if (Math.abs(now - at) >= LOOK_MS) this.#lookedAt.delete(name)
     for (const [name, key] of this.#stirred) {

@@ -21,7 +21,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   /** How often the store cannot be read from now on. */
   const away = { reads: 0 }
   /** What happens while a note is being cleared. */
-  const during: { clearing(): Promise<void>; nap(naps: number): void } = {
+  const during: { clearing(): Promise<void>; nap(naps: number, ms: number): void } = {
     async clearing() {},
     nap() {},
   }
@@ -38,9 +38,9 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   const looks = new LookQueue({
     clock: {
       now: () => now,
-      async sleep() {
+      async sleep(ms) {
         if (++naps > 100_000) throw new Error('naps without end')
-        during.nap(naps)
+        during.nap(naps, ms)
       },
     },
     log: (level, message) => lines.push(`${level} ${message}`),
@@ -270,14 +270,31 @@ test.each([1, 2, 5])('a store that cannot be read %p times ends no looks', async
 })
 
 test('where servers hear of each other’s bars, notes are read when it is woken, and seldom else', async () => {
-  const { looks, during, read } = world()
+  const { looks, during, read, pass } = world()
   const stop = new AbortController()
   during.nap = (naps) => {
+    // As if something had stirred.
+    pass(1000)
     if (naps === 160) looks.wake()
     if (naps === 161) stop.abort()
   }
   await looks.run(stop.signal)
   expect(read.times).toBe(12)
+})
+
+test('there it rests until the next bar that somebody waits for ends', async () => {
+  const { looks, during, steps, pass } = world(() => true)
+  const stop = new AbortController()
+  looks.lookAtEnd({ key: { exchange: 'X', symbol: 'S', interval: '1d' }, at: 40_000 })
+  const rests: number[] = []
+  during.nap = (_, ms) => {
+    rests.push(ms)
+    pass(ms)
+    if (steps.length > 0) stop.abort()
+  }
+  await looks.run(stop.signal)
+  expect(rests.slice(0, 3)).toEqual([15_000, 15_000, 10_000])
+  expect(steps).toEqual(['0 S 0'])
 })
 
 test('a series goes to another server only when no lane makes a step any more, and a look of before never goes on', async () => {
