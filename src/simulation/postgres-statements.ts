@@ -167,7 +167,7 @@ async function setLease(
   tx: Tx,
   key: string,
   until: number,
-  isMine: (lease: { node: string; fence: number }) => boolean,
+  isMine: (lease: { node: string; fence: number; until: number }) => boolean,
 ): Promise<Row[]> {
   await tx.lock(`lease ${key}`)
   const lease = tx.get(tx.tables.leases, key)
@@ -187,7 +187,7 @@ const leftServing: Statement = (tx, [work, node]: readonly [Uint8Array, string])
 
 async function stay(
   tx: Tx,
-  [start, end, quiet, work, together, ms, version, lag, node, retiring]: readonly [
+  [start, end, quiet, work, together, ms, version, lag, node, retiring, own, fence, least]: readonly [
     Uint8Array,
     Uint8Array,
     number,
@@ -196,6 +196,9 @@ async function stay(
     number,
     string,
     number,
+    string,
+    number,
+    Uint8Array,
     string,
     number,
   ],
@@ -207,7 +210,10 @@ async function stay(
   const row = tx.get(nodes, node)
   if (row) tx.put(nodes, node, { ...row, version, lag, seen: tx.now - retiring })
   const kept = await setLease(tx, keyOf(work), tx.now + ms, (lease) => lease.node === together)
-  return all.map((one) => ({ kept: kept.length > 0, ...one }))
+  const isOwn = (lease: { node: string; fence: number; until: number }) =>
+    lease.node === node && String(lease.fence) === fence && lease.until < tx.now + least
+  const renewed = await setLease(tx, keyOf(own), tx.now + ms, isOwn)
+  return all.map((one) => ({ kept: kept.length > 0, renewed: renewed.length > 0, ...one }))
 }
 
 function members({ tables, now }: Tx, [start, end, quiet]: readonly [Uint8Array, Uint8Array, number]): Row[] {
@@ -587,7 +593,7 @@ export const STATEMENTS: readonly (readonly [RegExp, Statement])[] = [
   [/^select version, usable_from from/, () => [{ version: 7, usable_from: 1 }]],
   [/^select address from \S+\.bar_bucket/, nothing],
   [/^select key, (?:value, )?version from \S+\.documents where key = any/, documentsOf],
-  [/^select key, value, version from \S+\.documents where key >=/, listed],
+  [/^select key(?:, value, version)? from \S+\.documents where key >=/, listed],
   [/^select \S+\.commit_1\(/, commit],
   [/^select fence, holder from \S+\.take_lease_1\(/, takeLease],
   [

@@ -110,7 +110,7 @@ test('a series that was written, with how many bars, or removed, and the facts o
   await connection.close()
 })
 
-test('a feed that is told looks once a second while nothing is written, and one that is not four times', async () => {
+test('a feed that is told looks every other second while nothing is written, and one that is not eight times', async () => {
   const { clock, ...connection } = await simulatedConnection(1)
   const { reading } = connection
   let looks = 0
@@ -123,17 +123,17 @@ test('a feed that is told looks once a second while nothing is written, and one 
   const feed = new ChangeFeed({ ...connection, reading: counted as never })
   const stop = new AbortController()
   const running = feed.run({ clock, log: silentLog }, stop.signal)
-  const perTenSeconds = async () => {
+  const perTwoSeconds = async () => {
     await clock.sleep(2000)
     const before = looks
     await clock.sleep(10_000)
-    return Math.round((looks - before) / 10)
+    return Math.round((looks - before) / 5)
   }
-  expect(await perTenSeconds()).toBe(4)
+  expect(await perTwoSeconds()).toBe(8)
   await postgresKv(connection).commit(write('told'))
-  expect(await perTenSeconds()).toBe(1)
+  expect(await perTwoSeconds()).toBe(1)
   await postgresKv({ ...connection, written() {} }).commit(write('untold'))
-  expect(await perTenSeconds()).toBe(4)
+  expect(await perTwoSeconds()).toBe(8)
   stop.abort()
   await running
   await connection.close()

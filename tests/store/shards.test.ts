@@ -12,6 +12,7 @@ import { openServerPostgres } from '../../src/store/postgres/open-postgres.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { fencedKv, takeLease } from '../../src/store/postgres/lease.ts'
 import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
+import { simulatedConnection } from '../simulation/database.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
 import { postgresStores, realClock } from './postgres-stores.ts'
@@ -360,6 +361,37 @@ test('what others have left is taken also while shards are given away', async ()
   await settle([first, third])
   expect(together([first, third])).toEqual(EVERY)
   await Promise.all([first, second, third].map(({ connection }) => connection.close()))
+})
+
+test('a look renews the lease of its node too, and nothing else does while looks go on', async () => {
+  const { clock, ...connection } = await simulatedConnection(1)
+  const { writing } = connection
+  const sent: string[] = []
+  const query = (text: string, values: unknown[]) => (
+    sent.push(text.slice(0, 9)),
+    writing.query(text, values)
+  )
+  const fleet = await Fleet.join(
+    { ...connection, writing: { query } as never },
+    {
+      clock,
+      version: '1',
+      waits: () => {},
+      lagMs: () => 0,
+      leaseMs: 4000,
+    },
+  )
+  const stop = new AbortController()
+  const running = fleet.run({ clock, log: silentLog }, stop.signal)
+  await clock.sleep(5000)
+  sent.length = 0
+  await clock.sleep(60_000)
+  expect(sent.filter((text) => text === 'with told').length).toBeGreaterThan(50)
+  expect(sent.filter((text) => text.startsWith('update'))).toEqual([])
+  expect(fleet.lease.sureUntil - clock.now()).toBeGreaterThan(2500)
+  stop.abort()
+  await running
+  await connection.close()
 })
 
 test('a node that cannot renew its lease says so before another can have it, and when it can again', async () => {

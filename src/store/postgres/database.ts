@@ -119,7 +119,7 @@ export class Database {
     return open(url, { max: connections })
   }
 
-  async #patiently<T>(ask: (sql: SqlClient) => Promise<T>): Promise<T> {
+  #patiently<T>(ask: (sql: SqlClient) => PromiseLike<T>): Promise<T> {
     const { patienceMs = PATIENCE_MS } = this.#options
     if (this.#awayFor === null)
       return this.#hasAnswered
@@ -127,27 +127,29 @@ export class Database {
         : this.#untilAway(ask, PATIENCE_MS, FIRST_TRIES)
     // Somebody has waited in vain already.
     if (this.#options.sparing !== true) return this.#untilAway(ask, 0)
-    if (this.#isTrying) throw away(this.#awayFor)
+    if (this.#isTrying) return Promise.reject(away(this.#awayFor))
     this.#isTrying = true
-    try {
-      return await this.#untilAway(ask, 0)
-    } finally {
-      this.#isTrying = false
-    }
+    return this.#untilAway(ask, 0).finally(() => (this.#isTrying = false))
   }
 
-  async #untilAway<T>(ask: (sql: SqlClient) => Promise<T>, patienceMs: number, triesLeast = 1): Promise<T> {
+  async #untilAway<T>(
+    ask: (sql: SqlClient) => PromiseLike<T>,
+    patienceMs: number,
+    triesLeast = 1,
+  ): Promise<T> {
     const { clock } = this.#options
     const until = clock.now() + patienceMs
     for (let pause = FIRST_PAUSE_MS, tries = 1; ; pause = Math.min(PAUSE_MS, pause * 2), tries++) {
+      const statement = this.#sent()
       try {
-        this.silence.asked()
-        const answer = await this.#unlessSilent(ask)
+        const answer = await ask(this.#sql)
+        this.#sentAt.delete(statement)
         this.silence.answered()
         this.#awayFor = null
         this.#hasAnswered = true
         return answer
       } catch (error) {
+        this.#sentAt.delete(statement)
         if (!isPassing(error) || isBeaten(error)) this.silence.answered()
         if (!isPassing(error) || this.#closed.signal.aborted) throw meant(error)
         // While a machine stands still its clock goes on, and nothing was tried in that time.
@@ -161,15 +163,13 @@ export class Database {
     }
   }
 
-  async #unlessSilent<T>(ask: (sql: SqlClient) => Promise<T>): Promise<T> {
+  /** A statement is about to be sent. */
+  #sent(): object {
     const statement = {}
+    this.silence.asked()
     this.#sentAt.set(statement, this.#options.clock.now())
     if (!this.#isWatched) void this.#watch()
-    try {
-      return await ask(this.#sql)
-    } finally {
-      this.#sentAt.delete(statement)
-    }
+    return statement
   }
 
   /** While a statement is under way; one timer for all of them, since a server sends dozens a second. */
@@ -192,13 +192,8 @@ export class Database {
   }
 }
 
-async function rowsOf<Row>(
-  sql: Pick<SqlClient, 'unsafe'>,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  return (await sql.unsafe(text, [...values])) as Row[]
-}
+const rowsOf = <Row>(sql: Pick<SqlClient, 'unsafe'>, text: string, values: readonly unknown[] = []) =>
+  sql.unsafe(text, [...values]) as Promise<Row[]>
 
 /** Whether the cause may pass by itself, so that the same statement is worth sending again. */
 function isPassing(error: unknown): boolean {

@@ -3,7 +3,7 @@
 // The order is that of the transactions, and a row is read once no transaction before it can still commit: numbers are
 // given before a commit and may become visible in another order, so a reader that went on from the greatest number it
 // has seen would lose rows. NOTIFY says that there may be something to read, and is only ever a hint: rows are looked
-// for once a second anyhow, and four times where something that was just heard of may wait for another transaction, or rows
+// for every other second anyhow, and four times in one where something that was just heard of may wait for another transaction, or rows
 // came that nobody was told of, as where nothing can be listened to behind pgbouncer.
 //
 // Rows are kept until every node that is alive has read them. One that was away for longer is told that it has missed some.
@@ -44,7 +44,9 @@ interface FoundRow extends ChangeRow {
 
 const POLL_MS = 250
 /** How often while nothing is heard, where what is written can be heard of. */
-const QUIET_POLL_MS = 1000
+const QUIET_POLL_MS = 2000
+/** For how long what it was just told of may wait for another transaction. */
+const TOLD_MS = 1000
 const PAGE = 500
 const SEEN_MS = 5000
 /** Rows are not kept any longer for a node that has been silent for this long. */
@@ -110,7 +112,7 @@ export class ChangeFeed {
       const count = await this.read()
       const now = clock.now()
       if (count < PAGE) this.#caughtUpAt = now
-      const isTold = now - this.#toldAt < QUIET_POLL_MS
+      const isTold = now - this.#toldAt < TOLD_MS
       if (count > 0) this.#isDeaf = !isTold
       if (count === PAGE) return 0
       return this.#isDeaf || (isTold && this.#isWaiting) ? POLL_MS : QUIET_POLL_MS

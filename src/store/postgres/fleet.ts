@@ -32,6 +32,10 @@ const BUSY_AT_ONCE = 8
 const RETIRE_MS = 2000
 /** Who was not heard of for this part of a lease, which is two looks, is not left a share of what is nobody's. */
 const QUIET = 1 / 2
+/** A look mostly renews this node's lease, and has this part of it until the lease is renewed by itself. */
+const SPARE = 16
+/** A look renews it once this part of it is over. */
+const RENEWED_AFTER = 1 / 5
 const NODES: Key = ['lease', 'node']
 /** Servers from before there were several at a time wait for this one, and are waited for. */
 const SERVING = 'serving'
@@ -71,6 +75,11 @@ interface MemberRow {
   readonly starting: boolean
   readonly looking: boolean
   readonly free: number
+}
+
+interface StayRow extends MemberRow {
+  readonly kept: boolean
+  readonly renewed: boolean
 }
 
 export class Fleet implements Shards {
@@ -155,7 +164,13 @@ export class Fleet implements Shards {
   ): Promise<Fleet> {
     const shared = { ...connection, node: TOGETHER }
     await takeLease(shared, { work: SERVING, clock, waits, isKept: false, leaseMs })
-    const lease = await takeLease(connection, { work: ['node', connection.node], clock, waits, leaseMs })
+    const lease = await takeLease(connection, {
+      work: ['node', connection.node],
+      clock,
+      waits,
+      spareMs: leaseMs / SPARE,
+      leaseMs,
+    })
     return new Fleet(connection, lease, { version, lagMs, leaseMs, clock })
   }
 
@@ -308,9 +323,13 @@ export class Fleet implements Shards {
       ])
   }
 
-  /** Says that this node is there, and answers who else is. In one statement, since every node does so every second. */
+  /**
+   * Says that this node is there, renews its lease, and answers who else is there. In one statement, since every node does so
+   * every second.
+   */
   async #stay(): Promise<Looked> {
-    const rows = await this.#connection.writing.query<MemberRow & { kept: boolean }>(this.#staying, [
+    const at = this.#clock.now()
+    const rows = await this.#connection.writing.query<StayRow>(this.#staying, [
       ...this.#whose(),
       SERVING_KEY,
       TOGETHER,
@@ -320,7 +339,11 @@ export class Fleet implements Shards {
       this.node,
       // One that is about to stop is left no share.
       this.#isRetiring ? this.#leaseMs : 0,
+      leaseKey(this.node),
+      this.lease.fence,
+      this.#leaseMs * (1 - RENEWED_AFTER),
     ])
+    if (rows[0]?.renewed === true) this.lease.renewed(at)
     if (rows[0]?.kept !== true) this.#lose()
     return lookedAt(rows)
   }
@@ -422,9 +445,11 @@ const stayingIn = (schema: Schema) =>
   with told as (update ${schema}.nodes set version = $7, lag_ms = $8,
     seen = clock_timestamp() - $10 * interval '1 ms' where node = $9
   ), kept as (update ${schema}.leases set until = clock_timestamp() + $6 * interval '1 ms'
-    where work = $4 and node = $5 returning fence
+    where (work = $4 and node = $5) or (work = $11 and node = $9 and fence = $12
+      and until < clock_timestamp() + $13 * interval '1 ms') returning work
   )
-  select exists (select from kept) as kept, ${membersOf(schema)}`.trim()
+  select exists (select from kept where work = $4) as kept, exists (select from kept where work = $11) as renewed,
+    ${membersOf(schema)}`.trim()
 
 function lookedAt(rows: readonly MemberRow[]): Looked {
   const members = rows.map(({ work, left, starting, looking }) => ({

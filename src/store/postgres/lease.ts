@@ -25,6 +25,8 @@ export interface Lease {
   readonly lost: Promise<void>
   /** Before this time of the process's own clock no other node can have it. */
   readonly sureUntil: number
+  /** Whoever holds it has renewed it along with something else, which was asked for at this time of the process's own clock. */
+  renewed(at: number): void
   /** Lets another node have it at once. */
   release(): Promise<void>
 }
@@ -37,6 +39,7 @@ export async function takeLease(
     clock,
     waits,
     isKept = true,
+    spareMs = 0,
     leaseMs = LEASE_MS,
   }: {
     readonly work: string | Key
@@ -44,6 +47,8 @@ export async function takeLease(
     waits(holder: string): void
     /** false: somebody else renews it. */
     readonly isKept?: boolean
+    /** How long somebody else may take who mostly renews it. */
+    readonly spareMs?: number
     readonly leaseMs?: number
   },
 ): Promise<Lease> {
@@ -58,7 +63,7 @@ export async function takeLease(
       [name, slotOf(name), node, leaseMs],
     )
     const fence = row?.fence ?? null
-    if (fence !== null) return kept(connection, { clock, key, fence, askedAt, isKept, leaseMs })
+    if (fence !== null) return kept(connection, { clock, key, fence, askedAt, isKept, spareMs, leaseMs })
     if (!isWaiting) waits(row?.holder ?? '')
     isWaiting = true
     await clock.sleep(ASK_AGAIN_MS)
@@ -73,6 +78,7 @@ function kept(
     fence,
     askedAt,
     isKept,
+    spareMs,
     leaseMs,
   }: {
     readonly clock: Clock
@@ -81,6 +87,7 @@ function kept(
     /** When it was asked for: the database began to count then or later. */
     readonly askedAt: number
     readonly isKept: boolean
+    readonly spareMs: number
     readonly leaseMs: number
   },
 ): Lease {
@@ -105,8 +112,11 @@ function kept(
   async function keep(): Promise<void> {
     for (;;) {
       // A renewal that took its time says little of how long the lease still runs, so the next one comes at once.
-      await clock.sleep(Math.max(0, triedAt + leaseMs / RENEWALS - clock.now()), released.signal)
+      const before = triedAt
+      await clock.sleep(Math.max(0, before + leaseMs / RENEWALS + spareMs - clock.now()), released.signal)
       if (released.signal.aborted) return new Promise(() => {})
+      // It was renewed along with something else.
+      if (triedAt > before) continue
       const renewed = renew()
       renewal = renewed
       if (!(await renewed)) return
@@ -118,6 +128,10 @@ function kept(
     lost: isKept ? keep() : new Promise(() => {}),
     get sureUntil() {
       return renewedAt + leaseMs
+    },
+    renewed(at) {
+      triedAt = Math.max(triedAt, at)
+      renewedAt = Math.max(renewedAt, at)
     },
     async release() {
       released.abort()
