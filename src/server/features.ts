@@ -36,7 +36,7 @@ export function createFeatures(given: FeatureDeps): Features {
   const feeds = feedsOf(deps, async function* (): AsyncGenerator<SeriesKey> {
     yield* notify.alerts.watchedSeries()
     yield* work.forwardRuns.wanted()
-    for await (const { items } of people.watchlists.each())
+    for await (const { items } of people.watchlists.each(given.log))
       for (const { exchange, symbol } of items) yield { exchange, symbol, interval: WATCHED_INTERVAL }
   })
   const notify = notifyOf(

@@ -17,7 +17,9 @@
 // [name, 'facet', facet, id], whose version changes with that facet of the record.
 
 import { assert } from '../lib/assert.ts'
+import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
+import { wholeOnes } from './damage.ts'
 import type { Check, Entry, Key, KeyPart, Kv, Reader, Selector, Version } from './kv.ts'
 import { decide, type Also, type Changes, type CountStep, type Name } from './transaction.ts'
 
@@ -61,7 +63,8 @@ export interface CollectionSpec<T> {
 interface Records<T> {
   get(id: string): Promise<T | null>
   /** The records that exist of these ids, in the order of the ids. */
-  getMany(ids: readonly string[]): Promise<T[]>
+  /** `leaving`: leaves out what is damaged, and says so in this log. */
+  getMany(ids: readonly string[], leaving?: Log): Promise<T[]>
   /**
    * As `getMany`, but a plan runs again only if this facet of them has changed meanwhile. It does not notice that one was
    * deleted, nor that the rest of one has changed.
@@ -76,7 +79,7 @@ interface Records<T> {
   /** The ids of that list alone. */
   ids(index: string, parts: Key, options: PageOptions): Promise<Page<string>>
   /** Every record of an index, or of the whole collection, page by page; for jobs and rebuilds. */
-  each(index?: string, parts?: Key): AsyncGenerator<T>
+  each(index?: string, parts?: Key, leaving?: Log): AsyncGenerator<T>
   /**
    * The first key of every group of an index, without the part that all keys share. The first `depth` parts behind `parts`
    * make a group. Each group costs one read, however many entries it has.
@@ -315,8 +318,9 @@ function recordsIn<T extends { readonly id: string }>(kv: Reader, keys: Keys<T>,
       const entry = await reader.get(recordKey(id))
       return entry && storedAs<T>(entry).record
     },
-    async getMany(ids) {
-      const entries = await reader.getMany(ids.map(recordKey))
+    async getMany(ids, leaving) {
+      const recordKeys = ids.map(recordKey)
+      const entries = await (leaving ? wholeOnes(leaving, reader, recordKeys) : reader.getMany(recordKeys))
       return entries.flatMap((entry) => (entry ? storedAs<T>(entry).record : []))
     },
     async getFacets(facet, ids) {
@@ -338,11 +342,11 @@ function recordsIn<T extends { readonly id: string }>(kv: Reader, keys: Keys<T>,
       return { items: await self.getMany(items), nextCursor }
     },
     ids: (index, parts, options) => idsBehind(reader, [name, 'by', index, ...parts], options),
-    async *each(index, parts = []) {
+    async *each(index, parts = [], leaving) {
       const prefix: Key = index === undefined ? [name, 'id'] : [name, 'by', index, ...parts]
       for await (const page of pages(reader, { prefix }, EACH_PAGE))
         for (let at = 0; at < page.length; at += AT_ONCE)
-          yield* await self.getMany(page.slice(at, at + AT_ONCE).map(idOf))
+          yield* await self.getMany(page.slice(at, at + AT_ONCE).map(idOf), leaving)
     },
     async *entries(index, start, end) {
       const root: Key = [name, 'by', index]
@@ -361,11 +365,11 @@ function recordsIn<T extends { readonly id: string }>(kv: Reader, keys: Keys<T>,
 
 const storedAs = <T>({ value, version }: Entry): Stored<T> => ({ record: JSON.parse(value) as T, version })
 
-/** Everything in a range, in order, in pages of `limit`. */
+/** All keys of a range, in order, in pages of `limit`. */
 async function* pages(reader: Reader, range: Selector, limit: number): AsyncGenerator<readonly Entry[]> {
   let after: { after?: Key } = {}
   for (;;) {
-    const page = await reader.list(range, { limit, ...after })
+    const page = await reader.list(range, { limit, keysOnly: true, ...after })
     const last = page.at(-1)
     if (!last) return
     yield page
@@ -393,7 +397,7 @@ async function idsBehind(
 async function* firstsBehind(reader: Reader, prefix: Key, depth: number): AsyncGenerator<Key> {
   let after: { after?: Key } = {}
   for (;;) {
-    const [entry] = await reader.list({ prefix }, { limit: 1, ...after })
+    const [entry] = await reader.list({ prefix }, { limit: 1, keysOnly: true, ...after })
     if (!entry) return
     const tail = entry.key.slice(prefix.length)
     yield tail

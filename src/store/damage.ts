@@ -7,7 +7,8 @@
 
 import { type SeriesKey, seriesName } from '../market/bar-store.ts'
 import { DamagedChunk } from './bar-chunks.ts'
-import type { Key } from './kv.ts'
+import type { Log } from '../lib/log.ts'
+import type { Entry, Key, Reader } from './kv.ts'
 
 const CHECKED = 2 ** 52
 const TRANSACTIONS = 2 ** 36
@@ -21,6 +22,30 @@ export class Damage extends Error {
     )
     this.name = 'Damage'
   }
+}
+
+/**
+ * Does work of which others' need not wait: where it needs what is damaged, the log says so, and it is answered `instead`.
+ * Whoever asks for something is refused instead; what is done for everybody goes on with the rest.
+ */
+export async function besideDamage<T>(log: Log, work: () => Promise<T>, instead: T): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error
+    log('error', 'what is damaged is left out', { error: error.message })
+    return instead
+  }
+}
+
+/** As `getMany`, with null in the place of what is damaged. */
+export function wholeOnes(log: Log, reader: Reader, keys: readonly Key[]): Promise<(Entry | null)[]> {
+  return reader.getMany(keys).catch(async (error: unknown) => {
+    if (!(error instanceof Damage)) throw error
+    const found: (Entry | null)[] = []
+    for (const key of keys) found.push(await besideDamage(log, () => reader.get(key), null))
+    return found
+  })
 }
 
 /** The version of a text that a transaction writes, which may come as its bytes. */

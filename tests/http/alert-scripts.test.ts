@@ -13,6 +13,7 @@ import type { JobPool } from '../../src/work/workers/pool.ts'
 import type { JobOptions } from '../../src/work/workers/task.ts'
 import type { Desk } from '../../src/work/workers/desk.ts'
 import { idSource } from '../../src/lib/ids.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
@@ -106,6 +107,7 @@ class World {
         new KeptRuns(POOL, this.keptBytes),
       ),
       deliver: async () => [],
+      log: silentLog,
       fired: (firings) => this.fired.push(...firings),
       alertsMax: 0,
       ownsReceiver: async () => true,

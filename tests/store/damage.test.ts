@@ -4,18 +4,23 @@ import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { seriesKey } from '../../src/market/bar-store.ts'
+import type { Log } from '../../src/lib/log.ts'
 import { decodeAll, encodeChunk } from '../../src/store/bar-chunks.ts'
+import { collection } from '../../src/store/collection.ts'
 import { isWhole, versionOf } from '../../src/store/damage.ts'
 import { examine } from '../../src/store/examine.ts'
 import { lmdbBars } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { minuteBars } from '../market/bar-store.conformance.ts'
+import { rejection } from '../rejection.ts'
 
 const SERIES = seriesKey('BINANCE', 'BTCUSDT', '1m')
 const folders: string[] = []
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
+
+const refusal = async (work: Promise<unknown>) => String(await rejection(work))
 
 function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   const copy = Uint8Array.from(bytes)
@@ -69,15 +74,26 @@ async function damaged(mark: (bytes: Buffer) => Buffer) {
 
 test('a flipped bit in a document is refused with its name, and what stands beside it is served', async () => {
   const { kv, wrong } = await damaged(() => Buffer.from('234}'))
-  await expect(kv.get(['notes', 'id', 'n1'])).rejects.toThrow('notes/id/n1 is damaged')
-  await expect(kv.getMany([['notes', 'id', 'n1']])).rejects.toThrow('notes/id/n1 is damaged')
-  await expect(kv.list({ prefix: ['notes'] }, { limit: 10 })).rejects.toThrow('notes/id/n1 is damaged')
+  expect(await refusal(kv.get(['notes', 'id', 'n1']))).toContain('notes/id/n1 is damaged')
+  expect(await refusal(kv.getMany([['notes', 'id', 'n1']]))).toContain('notes/id/n1 is damaged')
+  expect(await refusal(kv.list({ prefix: ['notes'] }, { limit: 10 }))).toContain('notes/id/n1 is damaged')
   expect((await kv.get(['notes', 'id', 'n2']))?.value).toContain('5678')
   // It may be written anew.
   await kv.commit({ sets: [{ key: ['notes', 'id', 'n1'], value: '{"id":"n1"}' }] })
   expect((await kv.get(['notes', 'id', 'n1']))?.value).toBe('{"id":"n1"}')
   await kv.close()
   expect(wrong()).toEqual([])
+})
+
+test('what is done for everybody leaves out what is damaged, and the log names it', async () => {
+  const { kv } = await damaged(() => Buffer.from('234}'))
+  const notes = collection<{ id: string; price: number }>(kv, 'notes')
+  const logged: unknown[] = []
+  const log: Log = (_level, _message, fields) => void logged.push(fields?.['error'])
+  expect(await Array.fromAsync(notes.each(undefined, [], log))).toEqual([{ id: 'n2', price: 5678 }])
+  expect(logged).toEqual([expect.stringContaining('notes/id/n1 is damaged')])
+  expect(await refusal(Array.fromAsync(notes.each()))).toContain('notes/id/n1 is damaged')
+  await kv.close()
 })
 
 test('the doctor names a document in which a bit has flipped', async () => {
@@ -93,8 +109,8 @@ test('a flipped bit in bars is refused with the name of their series, when they 
     return bytes.subarray(at, at + 40)
   })
   const bars = lmdbBars(kv)
-  await expect(bars.read(SERIES)).rejects.toThrow('BINANCE:BTCUSDT 1m is damaged')
-  await expect(bars.upsert(SERIES, minuteBars(90, 110))).rejects.toThrow('BINANCE:BTCUSDT 1m is damaged')
+  expect(await refusal(bars.read(SERIES))).toContain('BINANCE:BTCUSDT 1m is damaged')
+  expect(await refusal(bars.upsert(SERIES, minuteBars(90, 110)))).toContain('BINANCE:BTCUSDT 1m is damaged')
   await kv.close()
 })
 

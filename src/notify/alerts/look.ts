@@ -7,6 +7,7 @@
 
 import { owned, type SeriesInfo } from '../../market/bar-store.ts'
 import { concatBars, sliceBars, type BarRange, type Bars } from '../../market/bars.ts'
+import { besideDamage } from '../../store/damage.ts'
 import { decide } from '../../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import { holds } from './condition.ts'
@@ -250,7 +251,7 @@ async function writeAll(
   verdictOn: (alert: Alert) => Judgement | null,
 ): Promise<void> {
   const { alerts } = deps.records
-  const write = (id: string) =>
+  const decided = (id: string) =>
     decide<readonly Firing[]>(deps.kv, async (tx) => {
       const stored = await alerts.at(tx).stored(id)
       const verdict = stored && verdictOn(stored.record)
@@ -258,9 +259,11 @@ async function writeAll(
       const { changes, firings } = await written(deps, tx, view, verdict)
       return [firings, [alerts.replace(stored, verdict.alert), ...changes]]
     })
+  // One of somebody, or a way to tell them, may be damaged: the others are judged all the same.
+  const write = (id: string) => besideDamage(deps.log, () => decided(id), [])
   let batch: string[] = []
   let firings = 0
-  const found = await alerts.getMany(ids)
+  const found = await alerts.getMany(ids, deps.log)
   for (const [i, alert] of found.entries()) {
     const verdict = verdictOn(alert)
     if (verdict) {

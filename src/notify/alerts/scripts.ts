@@ -5,6 +5,7 @@
 
 import { Problem } from '../../lib/problem.ts'
 import { lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
+import { besideDamage, Damage } from '../../store/damage.ts'
 import type { Alert } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
 import { modeOf } from './levels.ts'
@@ -56,9 +57,9 @@ export async function* lookAtScripts(deps: ScriptLookDeps, source: WatchedSeries
   const key = [source.owner, source.exchange, source.symbol]
   for await (const page of alerts.entries('scripts', key, key))
     for (const entry of page) {
-      const alert = await alerts.get(String(entry.at(-1)))
+      const [alert] = await alerts.getMany([String(entry.at(-1))], deps.log)
       if (!alert || (await deps.source(seriesOf(alert)))?.interval !== source.interval) continue
-      await look(deps, alert.id)
+      await besideDamage(deps.log, () => look(deps, alert.id), undefined)
       if (modeOf(alert) === 'close') await lookAtEnd(deps, source, seriesOf(alert))
       yield
     }
@@ -73,9 +74,9 @@ export async function lookByScript(deps: ScriptLookDeps, id: string): Promise<vo
   }
 }
 
-/** Whether the server is stopping or has too much to do, which the alert's owner cannot mend. */
+/** Whether the server is stopping, has too much to do or lacks what is damaged, which the alert's owner cannot mend. */
 function isBusy(error: unknown): boolean {
-  return error instanceof Problem && error.status >= 500
+  return error instanceof Damage || (error instanceof Problem && error.status >= 500)
 }
 
 /** Throws if the server is busy, so that the look is repeated later. */

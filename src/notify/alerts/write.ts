@@ -2,6 +2,7 @@
 //
 // All of it goes into one commit with the alert, so a crash leaves either all or none.
 
+import type { Log } from '../../lib/log.ts'
 import type { Collection } from '../../store/collection.ts'
 import type { RecordDeps } from '../../store/owned.ts'
 import { decide, type Changes, type Planned, type Tx } from '../../store/transaction.ts'
@@ -12,6 +13,7 @@ import { fillMessage, hasHappened, isUnnamed } from './message.ts'
 import type { View } from './view.ts'
 
 export interface WriteDeps extends RecordDeps {
+  readonly log: Log
   readonly records: { readonly firings: Collection<Firing> }
   /** What to commit so that the firings of an alert reach its channels. Part of a transaction's plan. */
   readonly deliver: (tx: Tx, alert: Alert, firings: readonly Firing[]) => Promise<readonly Changes[]>

@@ -11,6 +11,7 @@ import { createLoop } from '../../lib/loop.ts'
 import { Problem } from '../../lib/problem.ts'
 import { ALL_SHARDS, type Shards } from '../../lib/shards.ts'
 import { within } from '../../lib/within.ts'
+import { besideDamage, Damage } from '../../store/damage.ts'
 import { decide, transact, type Changes, type Tx } from '../../store/transaction.ts'
 import { settle, type OutcomeDeps, type Rest } from './outcome.ts'
 import { plannedAt, type AttemptRecord, type Claim, type Destination, type Parcel } from './parcels.ts'
@@ -57,6 +58,8 @@ export class Deliverer<D extends Destination, P extends Parcel> {
   readonly #told = new Set<string>()
   /** Receivers that asked to be left alone. After a restart the first answer says it again. */
   readonly #rests = new Map<string, Rest>()
+  /** Receivers of which something is damaged, left alone until the outbox is looked at the next time. */
+  readonly #damaged = new Set<string>()
   readonly #loop
   #lookedAt = Number.NEGATIVE_INFINITY
   #stopping: AbortSignal = new AbortController().signal
@@ -134,7 +137,8 @@ export class Deliverer<D extends Destination, P extends Parcel> {
         // The clock of the server that planned it may be ahead of this one.
         if (this.#shards !== ALL_SHARDS)
           for (const { receiverId, at } of heads)
-            if (at > this.#deps.clock.now() + SLEWED_MS) await this.#replan(ownerId, receiverId)
+            if (at > this.#deps.clock.now() + SLEWED_MS)
+              await besideDamage(this.#deps.log, () => this.#replan(ownerId, receiverId), undefined)
         this.#learn(ownerId, heads)
       } catch (error) {
         this.#told.add(ownerId)
@@ -147,12 +151,13 @@ export class Deliverer<D extends Destination, P extends Parcel> {
   async #lookAtAll(): Promise<void> {
     for (const [receiverId, { until }] of this.#rests)
       if (until <= this.#deps.clock.now()) this.#rests.delete(receiverId)
+    this.#damaged.clear()
     const found = new Map<string, Head[]>(this.#turns.owners().map((ownerId) => [ownerId, []]))
     for await (const [ownerId, receiverId, at] of this.#deps.deliveries.firsts('turn', [], 2)) {
       if (!this.#shards.holds(String(ownerId))) continue
-      await this.#replan(String(ownerId), String(receiverId))
+      await besideDamage(this.#deps.log, () => this.#replan(String(ownerId), String(receiverId)), undefined)
       const heads = found.get(String(ownerId)) ?? []
-      heads.push(await this.#headOf(String(receiverId), Number(at)))
+      heads.push(...(await this.#headOf(String(receiverId), Number(at))))
       found.set(String(ownerId), heads)
     }
     for (const [ownerId, heads] of found) this.#learn(ownerId, heads)
@@ -193,12 +198,22 @@ export class Deliverer<D extends Destination, P extends Parcel> {
     this.#told.add(ownerId)
   }
 
-  #headsOf(ownerId: string): Promise<Head[]> {
+  async #headsOf(ownerId: string): Promise<Head[]> {
     const firsts = this.#deps.deliveries.firsts('turn', [ownerId], 1)
-    return Array.fromAsync(firsts, ([receiverId, at]) => this.#headOf(String(receiverId), Number(at)))
+    const heads = await Array.fromAsync(firsts, ([receiverId, at]) =>
+      this.#headOf(String(receiverId), Number(at)),
+    )
+    return heads.flat()
   }
 
-  async #headOf(receiverId: string, at: number): Promise<Head> {
+  /** None if something of the receiver is damaged. */
+  async #headOf(receiverId: string, at: number): Promise<Head[]> {
+    if (this.#damaged.has(receiverId)) return []
+    const read = async () => [await this.#readHead(receiverId, at)]
+    return besideDamage(this.#deps.log, read, [])
+  }
+
+  async #readHead(receiverId: string, at: number): Promise<Head> {
     const receiver = await this.#deps.receivers.get(receiverId)
     const rest = this.#rests.get(receiverId)
     const isAsked = rest !== undefined && receiver !== null && this.#deps.asks?.(receiver) === rest.asker
@@ -211,8 +226,14 @@ export class Deliverer<D extends Destination, P extends Parcel> {
 
   #start(turn: Turn): void {
     const work = this.#attempt(turn)
-      // The outcome could not be written. The slot is released, and the loop waits until the store may work again.
-      .catch((error: unknown) => this.#store.failed(error))
+      .catch((error: unknown) => {
+        if (error instanceof Damage) {
+          this.#damaged.add(turn.receiverId)
+          this.#deps.log('error', 'a delivery waits for what is damaged', { error: error.message })
+        }
+        // The outcome could not be written. The slot is released, and the loop waits until the store may work again.
+        else this.#store.failed(error)
+      })
       .finally(() => {
         this.#busy.delete(turn.receiverId)
         this.#turns.done(turn)

@@ -1,6 +1,7 @@
 // Watchlists: named lists of symbols with notes, imported all or nothing.
 
 import { csvRow } from '../../lib/csv-text.ts'
+import type { Log } from '../../lib/log.ts'
 import { Problem, type FieldProblem } from '../../lib/problem.ts'
 import { marketName } from '../../lib/market-name.ts'
 import { longerThan, MARKET_NAME_MAX } from '../../lib/text.ts'
@@ -109,8 +110,8 @@ export class Watchlists extends OwnedRecords<Watchlist> {
     return this.keep(watchlist, { watchlist, warnings }, also)
   }
 
-  each(): AsyncGenerator<Watchlist> {
-    return this.records.each()
+  each(leaving?: Log): AsyncGenerator<Watchlist> {
+    return this.records.each(undefined, [], leaving)
   }
 
   async change(

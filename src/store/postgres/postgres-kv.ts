@@ -30,10 +30,13 @@ export function postgresKv(connection: KvDeps): Kv {
     `select ${columns} from ${schema}.documents where key = any($1::bytea[])`
   const readVersions = readOf('key, version')
   const readEntries = readOf('key, value, version')
-  const listOf = (order: string) =>
-    `select key, value, version from ${schema}.documents where key >= $1 and key < $2 order by key ${order} limit $3`
-  const listUp = listOf('asc')
-  const listDown = listOf('desc')
+  const listOf = (columns: string) => {
+    const ordered = (order: string) =>
+      `select ${columns} from ${schema}.documents where key >= $1 and key < $2 order by key ${order} limit $3`
+    return { up: ordered('asc'), down: ordered('desc') }
+  }
+  const listKeys = listOf('key')
+  const listEntries = listOf('key, value, version')
 
   async function found<R extends { readonly key: Uint8Array }>(
     keys: readonly Key[],
@@ -63,9 +66,12 @@ export function postgresKv(connection: KvDeps): Kv {
     versions,
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
-      const { limit, reverse = false } = options
-      const rows = await reading.query<EntryRow>(reverse ? listDown : listUp, [start, end, limit])
-      return rows.map((row) => entryOf(row))
+      const { limit, reverse = false, keysOnly = false } = options
+      const listing = keysOnly ? listKeys : listEntries
+      const rows = await reading.query<EntryRow>(reverse ? listing.down : listing.up, [start, end, limit])
+      return rows.map((row) =>
+        keysOnly ? { key: decodeKey(row.key), value: '', version: '' } : entryOf(row),
+      )
     },
     async commit(commit) {
       const { checks = [], sets = [], deletes = [], sums = [] } = commit

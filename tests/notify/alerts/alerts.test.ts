@@ -10,6 +10,7 @@ import type { Closing } from '../../../src/notify/alerts/look-queue.ts'
 import { fillMessage } from '../../../src/notify/alerts/message.ts'
 import { Problem } from '../../../src/lib/problem.ts'
 import { idSource } from '../../../src/lib/ids.ts'
+import { silentLog } from '../../../src/lib/log.ts'
 import { emptyBars, selectBars, type Bars } from '../../../src/market/bars.ts'
 import type { Kv } from '../../../src/store/kv.ts'
 import { testKv } from '../../store/test-store.ts'
@@ -160,6 +161,7 @@ function world(kv: Kv = testKv()) {
     runScript: async (alert, bars) => script(bars, alert),
     deliver: async (_tx, _alert, firings) =>
       firings.map(({ id }) => ({ sets: [{ key: ['outbox', id], value: 'null' }] })),
+    log: silentLog,
     fired: (firings) => fired.push(...firings),
     lookAtEnd: (closing) => ends.push(closing),
   })

@@ -37,6 +37,7 @@ export function openAlerts({ path, clock, barMs, runScript, deliver }: DiskAlert
     closesAt: async () => (time) => time + barMs,
     runScript: runScript?.(kv, cache) ?? (() => Promise.reject(new Error('no scripts here'))),
     deliver: deliver?.(kv, newId) ?? (async () => []),
+    log: silentLog,
     fired: (firings) => (fired += firings.length),
     alertsMax: 0,
     ownsReceiver: async () => true,

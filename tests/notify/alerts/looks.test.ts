@@ -103,6 +103,7 @@ class World {
         firings.map(({ id, alertId, barTime }) => ({
           sets: [{ key: ['told', alertId, barTime, id], value: 'null' }],
         })),
+      log: silentLog,
       fired: () => {},
       alertsMax: 0,
       ownsReceiver: async () => true,

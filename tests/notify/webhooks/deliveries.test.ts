@@ -5,7 +5,8 @@ import { idSource } from '../../../src/lib/ids.ts'
 import { ALL_SHARDS, type Shards } from '../../../src/lib/shards.ts'
 import { transact } from '../../../src/store/transaction.ts'
 import { countSealed, markSecretsLost, opensSecrets } from '../../../src/server/sealed-secrets.ts'
-import type { Kv } from '../../../src/store/kv.ts'
+import { Damage, documentName } from '../../../src/store/damage.ts'
+import type { Key, Kv } from '../../../src/store/kv.ts'
 import { storageFull } from '../../../src/store/memory.ts'
 import { parseAllowList } from '../../../src/notify/webhooks/address.ts'
 import { Outbox, type Delivery } from '../../../src/notify/webhooks/deliveries.ts'
@@ -698,6 +699,34 @@ function fillable(inner: Kv) {
   }
   return { state, store }
 }
+test('what is damaged of a receiver holds up nobody else, and its deliveries go out once it is whole', async () => {
+  const store = testKv()
+  const { get, getMany } = store
+  let damaged = ''
+  const whole = (keys: readonly Key[]) => {
+    for (const key of keys) if (key[1] === 'id' && key[2] === damaged) throw new Damage(documentName(key))
+  }
+  Object.assign(store, {
+    get: async (key: Key) => (whole([key]), get(key)),
+    getMany: async (keys: readonly Key[]) => (whole(keys), getMany(keys)),
+  })
+  const { register, report, stop } = await world(store)
+  const { receiver } = await register()
+  await register({}, 'usr_2')
+  respond = () => answer(500)
+  await report()
+  damaged = receiver.id
+  respond = () => ok
+  await clock.pass(2 * HOUR)
+  await report({}, 'usr_2')
+  expect(sent).toHaveLength(2)
+  expect(logged).toContain('what is damaged is left out')
+  damaged = ''
+  await clock.pass(60_000)
+  expect(sent).toHaveLength(3)
+  await stop()
+})
+
 test('an owner whose outbox could not be read is looked at again before long', async () => {
   const state = { unreadable: false }
   const inner = testKv()
