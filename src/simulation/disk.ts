@@ -1,11 +1,12 @@
 // The store of a server that is alone, as LMDB keeps it: a commit is seen as soon as it is made, and answered once it is
-// flushed. A crash drops what is not flushed, from some commit on. The disk may be full, slow, or fail.
+// flushed. A crash drops what is not flushed, from some commit on. The disk may be full, slow, or fail, and bits may flip.
 
 import { BarCache } from '../market/bar-cache.ts'
 import type { BarStore } from '../market/bar-store.ts'
 import { memoryBars } from '../market/bar-store.ts'
 import { loadSamples } from '../market/sample.ts'
-import type { Commit, Key, Kv } from '../store/kv.ts'
+import { Damage, documentName } from '../store/damage.ts'
+import type { Commit, Entry, Key, Kv } from '../store/kv.ts'
 import { memoryKv, storageFull } from '../store/memory.ts'
 import type { Life } from './life.ts'
 import type { Timeline } from './timeline.ts'
@@ -22,6 +23,10 @@ export class Disk {
   failing = 0
   /** How long a flush takes at most. */
   flushMs = 8
+  /** It becomes that of an old program, once the server that has it has ended. */
+  isAging = false
+  /** The document in which a bit has flipped. */
+  damaged: Key | null = null
   readonly #timeline: Timeline
   readonly #kv = memoryKv()
   readonly #bars = memoryBars()
@@ -51,11 +56,20 @@ export class Disk {
 
   kvOf(life: Life): Kv {
     const kv = this.#kv
+    const whole = async <T extends Entry | null>(entries: Promise<readonly T[]>) => {
+      const found = await entries
+      for (const entry of found) if (entry) this.#assertWhole(entry.key)
+      return [...found]
+    }
     return {
-      get: (key) => life.whileAlive(() => kv.get(key)),
-      getMany: (keys) => life.whileAlive(() => kv.getMany(keys)),
+      get: (key) => life.whileAlive(async () => (await whole(kv.getMany([key])))[0] ?? null),
+      getMany: (keys) => life.whileAlive(() => whole(kv.getMany(keys))),
       versions: (keys) => life.whileAlive(() => kv.versions(keys)),
-      list: (selector, options) => life.whileAlive(() => kv.list(selector, options)),
+      list: (selector, options) =>
+        life.whileAlive(() => {
+          const found = kv.list(selector, options)
+          return options.keysOnly === true ? found : whole(found)
+        }),
       moment: () => kv.moment?.() ?? 0,
       commit: (commit) =>
         life.across(this.#timeline.random.uniform(), async () => {
@@ -113,6 +127,13 @@ export class Disk {
     return lost.length
   }
 
+  /** Nobody has it open, and another program changes it. */
+  async change(work: (kv: Kv) => Promise<void>): Promise<void> {
+    await this.#last
+    this.#unflushed = []
+    await work(this.#kv)
+  }
+
   /** Its number; null if a check failed. */
   #make(commit: Commit): Promise<number | null> {
     const made = this.#last.then(async () => {
@@ -127,6 +148,11 @@ export class Disk {
     })
     this.#last = made.catch(() => {})
     return made
+  }
+
+  /** As LMDB with the checksums of `store/damage.ts`. */
+  #assertWhole(key: Key): void {
+    if (this.damaged?.every((part, i) => part === key[i]) === true) throw new Damage(documentName(key))
   }
 
   /** Throws if the disk does not take it. */

@@ -111,6 +111,10 @@ export class History {
   /** When the store was at fault, which an outcome may have waited for; an open end while it is. */
   readonly storeFaults: { readonly from: number; to: number }[] = []
   isStoreBroken = false
+  /** The document in which a bit has flipped, whether somebody was refused since, and whether the server says why. */
+  #damage: { readonly doc: Doc; isMet: boolean; isTold: boolean } | null = null
+  /** Whose documents were damaged, and when. */
+  readonly #damages: { readonly user: string; readonly from: number; to: number }[] = []
   /** Work that it befell may have ended with that. */
   wasStoreBroken = false
   /** Since when nothing is in the way of anybody. */
@@ -141,6 +145,32 @@ export class History {
   found(check: Check, says: string): void {
     this.#timeline.tell('FOUND', `${check}: ${says}`)
     this.findings.push({ check, at: this.#timeline.now, says })
+  }
+
+  /** What a server writes into its log. */
+  logged(line: string): void {
+    const doc = this.#damage?.doc
+    if (doc && line.includes(`${doc.path}/id/${doc.id}`)) this.#damage!.isTold = true
+  }
+
+  isDamaged(doc: Doc): void {
+    this.#damage = { doc, isMet: false, isTold: false }
+    this.#damages.push({ user: doc.user, from: this.#timeline.now, to: Infinity })
+  }
+
+  /** Whether nobody can answer this user, who needs what is damaged. */
+  isRefused(user: string): boolean {
+    if (this.#damage?.doc.user === user) return (this.#damage.isMet = true)
+    return this.isStoreBroken
+  }
+
+  /** What was damaged is as it was. */
+  isHealed(): void {
+    const damage = this.#damage
+    this.#damage = null
+    for (const one of this.#damages) one.to = Math.min(one.to, this.#timeline.now)
+    if (damage?.isMet === true && !damage.isTold)
+      this.found('answered', `${damage.doc.path}/${damage.doc.id} is damaged, and the server does not say so`)
   }
 
   /** A server begins to try choices of a sweep. Answers what ends that. */
@@ -230,8 +260,16 @@ export class History {
         if (has && !may) this.found('once', `${id} fired for the bar ${iso(bar.time)}, which is low`)
         const should =
           !isOfCloses && bar.isHigh && bar.storedAt !== null && bar.askedAt > armedAt && endedAt === null
-        if (isOver && should && !has) this.found('once', `${id} has not fired for the bar ${iso(bar.time)}`)
+        if (isOver && should && !has && !this.#mayMiss(id, bar))
+          this.found('once', `${id} has not fired for the bar ${iso(bar.time)}`)
       }
+  }
+
+  /** What somebody keeps was damaged about when the bar came, and an alert of theirs needs it. */
+  #mayMiss(alertId: string, { askedAt, storedAt }: FedBar): boolean {
+    const user = this.docs.get(alertId)?.user
+    const until = (storedAt ?? askedAt) + PROMPT_MS
+    return this.#damages.some((one) => one.user === user && one.from <= until && one.to >= askedAt)
   }
 
   /** Of a bar that was stored a while ago, while nothing was in the way: all that it fires has fired. */

@@ -4,7 +4,7 @@
 import type { BarStore } from '../market/bar-store.ts'
 import type { ServerStore } from '../server/server-store.ts'
 import type { World } from '../server/world.ts'
-import type { Kv } from '../store/kv.ts'
+import type { Key, Kv } from '../store/kv.ts'
 import { migrate } from '../store/migrate.ts'
 import type { Connection } from '../store/postgres/connection.ts'
 import type { Query } from '../store/postgres/database.ts'
@@ -17,6 +17,7 @@ import { Disk } from './disk.ts'
 import type { History } from './history.ts'
 import { Lending } from './lending.ts'
 import type { Life } from './life.ts'
+import { toLayout1 } from './old-data.ts'
 import { clientsOf, type Line, Postgres } from './postgres.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -24,6 +25,8 @@ export const STORE_FAULTS = {
   full: 'the disk is full',
   broken: 'some writes fail',
   slow: 'flushes take up to two seconds',
+  flip: 'a bit of a document flips, until it is brought back',
+  old: 'a server is started on the data of an old version',
   line: 'a server cannot reach the database',
   failover: 'another database takes the place of the first',
   pause: 'the database stands still',
@@ -35,7 +38,7 @@ export interface Keeping {
   readonly kv: Kv
   readonly bars: BarStore
   /** Those that can be had: each answers what ends it. `name` is of the server that they befall, where it is one. */
-  readonly faults: Partial<Record<StoreFault, (name: string) => () => void>>
+  readonly faults: Partial<Record<StoreFault, (name: string, document: Key) => () => void>>
   /** When the work of some was last given to another server. */
   shardsChangedAt(): number
   open(life: Life, world: World): Promise<ServerStore>
@@ -62,6 +65,14 @@ export async function aloneOnDisk(timeline: Timeline): Promise<Keeping> {
         disk.flushMs = 2000
         return () => (disk.flushMs = 8)
       },
+      old: () => {
+        disk.isAging = true
+        return () => {}
+      },
+      flip: (_, document) => {
+        disk.damaged = document
+        return () => (disk.damaged = null)
+      },
     },
     shardsChangedAt: () => 0,
     async open(life) {
@@ -79,9 +90,12 @@ export async function aloneOnDisk(timeline: Timeline): Promise<Keeping> {
       }
     },
     async ended(life) {
-      if (life.end?.isCrash !== true) return
-      const lost = await disk.crash()
-      timeline.tell(life.name, `${lost} commits were not flushed`)
+      if (life.end?.isCrash === true)
+        timeline.tell(life.name, `${await disk.crash()} commits were not flushed`)
+      if (!disk.isAging) return
+      disk.isAging = false
+      await disk.change(toLayout1)
+      timeline.tell('disk', 'has the data of an old version')
     },
   }
 }

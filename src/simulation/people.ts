@@ -324,7 +324,7 @@ export class Person {
       `${method} ${path}${said} at ${server.name}: ${answer?.status ?? 'no answer'}`,
     )
     // Nobody can say more of a disk that breaks.
-    if (answer?.status === 500 && !this.#history.isStoreBroken)
+    if (answer?.status === 500 && !this.#history.isRefused(this.email))
       this.#history.found(
         'answered',
         `${method} ${path} of ${server.name} is answered by 500: ${JSON.stringify(answer.json)}`,

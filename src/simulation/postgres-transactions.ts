@@ -239,7 +239,7 @@ export class Transactions {
     for (const told of this.listeners) told()
   }
 
-  /** None of them is under way any more, and nobody listens. */
+  /** None of them is under way any more, and nobody listens until they do so again. */
   lose(): void {
     this.#locks = new Map()
     this.#active.clear()

@@ -27,6 +27,7 @@ export class Postgres {
   /** Counts failovers: what began before one ends without having been. */
   #term = 0
   readonly #known = new Map<string, Statement>()
+  readonly #lost = new Set<(ms: number) => void>()
 
   constructor(timeline: Timeline) {
     this.timeline = timeline
@@ -108,10 +109,15 @@ export class Postgres {
     return known
   }
 
-  listen(told: () => void): () => void {
+  /** `lost` is called when nothing is heard any more, `ms` before it can be listened to again. */
+  listen(told: () => void, lost: (ms: number) => void): () => void {
     const { listeners } = this.#transactions
     listeners.add(told)
-    return () => listeners.delete(told)
+    this.#lost.add(lost)
+    return () => {
+      listeners.delete(told)
+      this.#lost.delete(lost)
+    }
   }
 
   /** Another takes its place, with everything that was flushed and no connection. */
@@ -120,6 +126,9 @@ export class Postgres {
     this.#term++
     this.#transactions.lose()
     this.#awayUntil = this.timeline.now + ms
+    const lost = [...this.#lost]
+    this.#lost.clear()
+    for (const tell of lost) tell(ms)
     return ms
   }
 
@@ -196,14 +205,23 @@ class Client implements SqlClient {
     return work({ unsafe: async (text, values = []) => this.#postgres.look(text, values) })
   }
 
-  listen(_: string, told: () => void): Promise<unknown> {
+  listen(_: string, told: () => void, again: () => void): Promise<unknown> {
     const { timeline } = this.#life
+    const hear = () =>
+      this.#line.state === 'open' && timeline.after(timeline.random.uniform(), () => this.#life.reach(told))
+    // As Bun's client does: it connects anew, and says so.
+    const relisten = (ms: number) => {
+      timeline.after(ms + timeline.between(1, 1000), () => {
+        if (this.#isClosed || this.#life.isOver) return
+        if (this.#line.state !== 'open') return relisten(1000)
+        this.#unlisten = this.#postgres.listen(hear, relisten)
+        this.#life.reach(again)
+      })
+    }
     return new Promise((resolve, reject) => {
-      const hear = () =>
-        this.#line.state === 'open' && timeline.after(timeline.random.uniform(), () => this.#life.reach(told))
       this.#ask(
         (done) => {
-          this.#unlisten = this.#postgres.listen(hear)
+          this.#unlisten = this.#postgres.listen(hear, relisten)
           done(null, [])
         },
         resolve,

@@ -115,8 +115,10 @@ export class Server {
       settings(),
       {
         log: (level, message, fields = {}) => {
-          if (!life.isOver && level !== 'debug')
-            timeline.tell(this.name, `${message} ${JSON.stringify(fields)}`)
+          if (life.isOver || level === 'debug') return
+          const line = `${message} ${JSON.stringify(fields)}`
+          timeline.tell(this.name, line)
+          this.#history.logged(line)
         },
         box: OPEN_BOX,
         backup: null,

@@ -144,7 +144,8 @@ async function befall(
   server: Server,
 ): Promise<void> {
   if (fault === 'kill') return server.kill()
-  if (fault === 'stop') return server.stop()
+  if (fault === 'old') keeping.faults.old?.(server.name, [])
+  if (fault === 'stop' || fault === 'old') return server.stop()
   if (fault === 'clock') {
     server.skew.aheadMs = timeline.between(-5000, 5000)
     return
@@ -161,12 +162,23 @@ async function befall(
   } else if (fault === 'exchange') {
     exchange.troubles = timeline.between(10, 100)
     end = () => (exchange.troubles = 0)
+  } else if (fault === 'flip') {
+    const doc = timeline.pick([...history.docs.values(), null])
+    if (!doc) return
+    timeline.tell('disk', `a bit flips in ${doc.path}/${doc.id} of ${doc.user}`)
+    history.isDamaged(doc)
+    for (const person of people) void (person.email === doc.user ? person.lookAtAll() : person.lookAtSome())
+    const heal = keeping.faults.flip?.(server.name, [doc.path, 'id', doc.id])
+    end = () => {
+      heal?.()
+      history.isHealed()
+    }
   } else {
     history.storeFaults.push(span)
     history.isStoreBroken = fault === 'broken'
     history.wasStoreBroken ||= history.isStoreBroken
     if (fault === 'freeze') server.standStill(timeline.between(100, 20_000))
-    else end = keeping.faults[fault]?.(server.name) ?? end
+    else end = keeping.faults[fault]?.(server.name, []) ?? end
     // What a server shows without its store is what it should still know.
     for (const person of people) void person.lookAtSome()
   }
