@@ -2,15 +2,16 @@
 //
 // CORPUS and ENGINE are checkouts of github.com/pineforge-4pass/pineforge-corpus and …/pineforge-engine. Every probe's
 // generated.cpp is compiled with -O3 and run over the corpus's bars in a process of its own, ours runs strategy.pine over
-// the same bars in this one. Rounds alternate, each by the clock, without compiling. What has been built is kept beside the
-// checkout of the engine (`build-bench`), so that only the first time takes long. It wants g++, and Eigen's headers where the
-// system has them or where EIGEN says.
+// the same bars in this one. Rounds alternate, each by the clock, without compiling. There are three passes over all probes, with
+// six rounds of each probe in a pass, and what stands in the table is of all eighteen: a virtual machine's processor may be
+// slower by half for some seconds, in which all rounds of a probe would lie if they followed each other. What has been built is
+// kept beside the checkout of the engine (`build-bench`), so that only the first time takes long. It wants g++, and Eigen's
+// headers where the system has them or where EIGEN says.
 //
 // A ratio is PineForge's time divided by ours: above 1, ours is faster. On a busy machine only the fastest rounds and the
 // processor's time of all rounds say much. `nice` does not help against other sessions where Linux groups processes by them
 // (/proc/sys/kernel/sched_autogroup_enabled): a probe of 7 ms then takes 11, a slice of 4 more. Go before them as root, with
-// `setsid -w sh -c 'echo -20 >/proc/self/autogroup; exec bun run bench pineforge …'`. On a virtual machine one of its processors may
-// still be slower by half for some seconds, which can fall on one side only.
+// `setsid -w sh -c 'echo -20 >/proc/self/autogroup; exec bun run bench pineforge …'`.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -24,8 +25,10 @@ import { Problem } from '../../src/lib/problem.ts'
 import { ownThread, ownThreadMs, threadMs } from '../../src/work/workers/thread-time.ts'
 import { noteRow } from '../bench-rows.ts'
 
-const ROUNDS = 13
-/** Ours only: what is hot by then is machine code, as it is in a worker. */
+const PASSES = 3
+/** Of a probe in a pass. */
+const ROUNDS = 6
+/** Ours only, in each pass: what is hot by then is machine code, as it is in a worker. */
 const WARM = 20
 
 /** Milliseconds of each round. */
@@ -63,10 +66,10 @@ async function compare(probes: string, sources: string): Promise<void> {
     mincontract: 0.0001,
   })
   const scripts = new CompiledScripts()
-  const pairs: Pair[] = []
+  const pairs = new Map<string, Pair>()
   const left = new Map<string, string>([...uncompiled].map((name) => [name, 'g++ refuses its generated.cpp']))
-  for (const name of names) {
-    if (uncompiled.has(name)) continue
+  for (const name of Array.from({ length: PASSES }, () => names).flat()) {
+    if (left.has(name)) continue
     const request = requestFor(
       readFileSync(fileOf(probes, name, 'strategy.pine'), 'utf8'),
       bars,
@@ -74,12 +77,19 @@ async function compare(probes: string, sources: string): Promise<void> {
       '15',
     )
     try {
-      pairs.push({ name, ...(await alternate({ ...request, scripts }, join(built, `${name}.so`), csv)) })
+      const pair = pairs.get(name) ?? { name, ours: noTimes(), theirs: noTimes() }
+      await alternate({ ...request, scripts }, join(built, `${name}.so`), csv, pair)
+      pairs.set(name, pair)
     } catch (error) {
+      pairs.delete(name)
       left.set(name, error instanceof Problem ? error.message : String(error))
     }
   }
-  print(pairs, left)
+  print([...pairs.values()], left)
+}
+
+function noTimes(): Times {
+  return { clock: [], processor: [] }
 }
 
 function fileOf(probes: string, name: string, file: string): string {
@@ -140,9 +150,13 @@ async function inParallel(jobs: readonly (readonly string[])[]): Promise<boolean
   return done
 }
 
-async function alternate(request: BacktestRequest, library: string, csv: string) {
-  const ours: Times = { clock: [], processor: [] }
-  const theirs: Times = { clock: [], processor: [] }
+/** Adds the rounds of a pass. */
+async function alternate(
+  request: BacktestRequest,
+  library: string,
+  csv: string,
+  { ours, theirs }: Pair,
+): Promise<void> {
   const thread = ownThread()
   // The first does not move between two short runs.
   const spent = () => (thread === null ? ownThreadMs() : (threadMs(thread) ?? ownThreadMs()))
@@ -167,7 +181,6 @@ async function alternate(request: BacktestRequest, library: string, csv: string)
   }
   void child.stdin.end()
   await child.exited
-  return { ours, theirs }
 }
 
 // ——— the table ———
