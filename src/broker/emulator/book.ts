@@ -1,7 +1,7 @@
 // The order book: what waits, and whether anything does. The desk adds orders, the floor removes them.
 
 import { tooManyOrders } from '../../language/messages/failing.ts'
-import { removeAt, type ExitTemplate, type Leg, type Order } from './orders.ts'
+import { removeAt, shorten, type ExitTemplate, type Leg, type Order } from './orders.ts'
 import type { QuietRange, Watch } from './watch.ts'
 
 /** TradingView keeps 9,000 trades; a script with more open orders than this makes them in a loop. */
@@ -136,17 +136,42 @@ export class Book {
   dropOrphans(): void {
     const { legs } = this
     // Asked after every fill, and mostly in vain: a closure for it is a tenth of the fill.
-    for (let i = 0; i < legs.length; i++)
-      if (legs[i]!.entry.bound <= 0) {
-        this.legs = legs.filter((leg) => leg.entry.bound > 0)
-        return
-      }
+    let left = 0
+    for (let i = 0; i < legs.length; i++) {
+      const leg = legs[i]!
+      if (leg.entry.bound <= 0) continue
+      if (left < i) legs[left] = leg
+      left++
+    }
+    shorten(legs, left)
+  }
+
+  /** D1: an exit of this id that waits for the entry takes the place of the one before. */
+  awaitEntry(template: ExitTemplate): void {
+    const { templates } = this
+    let at = 0
+    for (; at < templates.length; at++)
+      if (templates[at]!.id === template.id && templates[at]!.entryId === template.entryId) break
+    templates[at] = template
+  }
+
+  /** The first exit that waits for the entry, which it does no more. */
+  takeAwaiting(entryId: string): ExitTemplate | undefined {
+    const { templates } = this
+    for (let i = 0; i < templates.length; i++) {
+      const template = templates[i]!
+      if (template.entryId !== entryId) continue
+      removeAt(templates, i)
+      return template
+    }
+    return undefined
   }
 
   /** D1: exits of earlier bars whose entry has neither filled nor waits any more are not for a new order of its id. */
   dropUnopened(id: string, bar: number): void {
-    if (this.templates.length > 0)
-      this.templates = this.templates.filter((one) => one.entryId !== id || one.bar >= bar)
+    const { templates } = this
+    for (let i = templates.length - 1; i >= 0; i--)
+      if (templates[i]!.entryId === id && templates[i]!.bar < bar) removeAt(templates, i)
   }
 
   /** C10: cancels entries by their id and exits by theirs, without cascading. Closing cancels nothing at all (C11). */

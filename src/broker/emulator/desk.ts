@@ -294,10 +294,7 @@ export class Desk implements BrokerDesk {
       if (overCap(order, position, settings) && !this.closesMakeRoom()) continue
       if (from === null ? position.units * order.direction < 0 : order.id !== from) continue
       const exit = keptExit(request)
-      const template = { id, entryId: order.id, exit, bar, sequence: book.nextSequence() }
-      const index = book.templates.findIndex((one) => one.id === id && one.entryId === order.id)
-      if (index >= 0) book.templates[index] = template
-      else book.templates.push(template)
+      book.awaitEntry({ id, entryId: order.id, exit, bar, sequence: book.nextSequence() })
     }
     if (from === null && (position.units !== 0 || book.templates.length > 0))
       book.stand({ id, entryId: '', exit: keptExit(request), bar, sequence: book.nextSequence() })

@@ -58,6 +58,9 @@ export class Floor {
     paired: false,
   }
 
+  /** Written anew for each exit. */
+  private readonly levels = noLevels()
+
   constructor(account: Account, book: Book, watch: Watch) {
     this.account = account
     this.book = book
@@ -101,11 +104,15 @@ export class Floor {
   }
 
   private targetsOf({ target }: Order): Entry[] | null {
-    const { entries, open } = this.account.position
-    // Of one trade there is nothing to choose, and `Position.closeOnly` need not look.
-    if (target === null || (entries.length === 1 && open.length === 1 && entries[0]!.id === target))
-      return null
+    const { entries } = this.account.position
+    if (target === null || (this.holdsOne && entries[0]!.id === target)) return null
     return entries.filter((one) => one.id === target)
+  }
+
+  /** Of one trade there is nothing to choose, and `Position.closeOnly` need not look. */
+  private get holdsOne(): boolean {
+    const { entries, open } = this.account.position
+    return entries.length === 1 && open.length === 1
   }
 
   /** F2, C1, C9: the quantity of the order at this price, including its flip. */
@@ -183,7 +190,7 @@ export class Floor {
     if (units <= 0) return
     leg.filled += units
     const at = rank === LIMIT ? ticks : ticks + direction * this.account.settings.slippage
-    this.reduce(labelOfLeg(leg, rank), direction, units, at, [leg.entry])
+    this.reduce(labelOfLeg(leg, rank), direction, units, at, this.holdsOne ? null : [leg.entry])
     // D16: other exits with the same OCA name shrink by what this one closed.
     const { ocaName } = leg.exit
     if (ocaName !== null && ocaName !== '')
@@ -208,19 +215,17 @@ export class Floor {
   /** D1, D3: binds the exits that waited for this entry, which may fill at the same open (D18). */
   private bindTemplates(entry: Entry): void {
     const { book } = this
-    if (book.templates.length === 0 && book.standing.length === 0) return
-    for (const template of book.templates)
-      if (template.entryId === entry.id) this.bindTemplate(template, entry)
+    for (let one = book.takeAwaiting(entry.id); one !== undefined; one = book.takeAwaiting(entry.id))
+      this.bindTemplate(one, entry)
     for (const template of book.standing)
       if (!entry.legs?.some((leg) => leg.id === template.id)) this.bindTemplate(template, entry)
-    book.templates = book.templates.filter((one) => one.entryId !== entry.id)
   }
 
   private bindTemplate({ exit, id, bar, sequence }: ExitTemplate, entry: Entry): void {
     const { mintick, settings, lot } = this.account
     const reserved = reservation(exit, entry, id, lot)
     if (reserved <= 0) return
-    const set = exitLevels(exit, entry, mintick, settings.nearerLevelWins, noLevels())
+    const set = exitLevels(exit, entry, mintick, settings.nearerLevelWins, this.levels)
     const { limit, stop } = set
     const fill = Math.round(entry.price / mintick)
     this.book.addLeg({

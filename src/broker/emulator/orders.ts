@@ -226,6 +226,11 @@ export interface OpenTrade {
 /** Lists up to this length are moved up item by item. */
 const FEW = 32
 
+/** Setting the length leaves machine code. */
+export function shorten(list: unknown[], length: number): void {
+  while (list.length > length) list.pop()
+}
+
 /** `splice` allocates a list of what it removes. Most lists here have a few items, for which `pop` costs a twentieth. */
 export function removeAt(list: unknown[], index: number): void {
   const last = list.length - 1

@@ -15,7 +15,7 @@ import {
   type Trade,
 } from './ledger.ts'
 import { contracts } from './numbers.ts'
-import { removeAt, type Direction, type Entry, type OpenTrade, type PathPoint } from './orders.ts'
+import { removeAt, shorten, type Direction, type Entry, type OpenTrade, type PathPoint } from './orders.ts'
 import type { CloseRule } from './settings.ts'
 
 /** What one order does at one price. The broker reuses a single object for all fills, so nobody may keep it. */
@@ -160,8 +160,7 @@ export class Position {
     this.book(trade, units, entryFee, execution, fee)
     this.units += direction * closing
     spend(entries[0]!, closing)
-    if (this.units === 0) entries.pop()
-    else this.entries = entries.filter((entry) => entry.bound > 0)
+    this.dropSpent()
     return true
   }
 
@@ -196,8 +195,16 @@ export class Position {
     left = closing - left
     if (targets) for (const entry of targets) left = spend(entry, left)
     for (const entry of this.entries) left = spend(entry, left)
-    if (this.units === 0) this.entries.length = 0
-    else this.entries = this.entries.filter((entry) => entry.bound > 0)
+    this.dropSpent()
+  }
+
+  /** Without a list or a closure for each fill. */
+  private dropSpent(): void {
+    const { entries } = this
+    let left = 0
+    if (this.units !== 0)
+      for (let i = 0; i < entries.length; i++) if (entries[i]!.bound > 0) entries[left++] = entries[i]!
+    shorten(entries, left)
   }
 
   private book(

@@ -9,7 +9,7 @@ import { Spares } from '../../lib/spares.ts'
 import { tidy } from '../../lib/tidy.ts'
 import type { Book } from './book.ts'
 import { UNIT } from './numbers.ts'
-import { HAS_LIMIT, HAS_STOP, isMarket, type Order, type Trail } from './orders.ts'
+import { HAS_LIMIT, HAS_STOP, isMarket, shorten, type Order, type Trail } from './orders.ts'
 
 export const RESTING_TYPES = ['limit', 'stop', 'trail'] as const
 const LIMIT = 0
@@ -189,8 +189,7 @@ export class RestingNotes {
         this.spare.push(one)
       }
     }
-    // Setting the length leaves machine code.
-    while (waiting.length > left) waiting.pop()
+    shorten(waiting, left)
   }
 
   private end(label: number, units: number, ticks: number, from: number, to: number): void {
