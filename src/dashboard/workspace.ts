@@ -27,6 +27,8 @@ export interface OpenScript {
   readonly id: string | null
   readonly name: string
   readonly source: string
+  /** Values the user gave its inputs, by title. */
+  readonly inputs?: Readonly<Record<string, unknown>>
   /** Properties: arguments that its runs replace in the declaration. */
   readonly overrides?: Overrides
   /** The day of whose TradingView its runs are; missing = today's. */
@@ -34,8 +36,17 @@ export interface OpenScript {
 }
 export type Overrides = Readonly<Record<string, number | string | boolean>>
 export const script = remembered<OpenScript>('script', { id: null, name: '', source: '' })
-/** Values the user gave the script's inputs, by title. */
-export const inputs = signal<Readonly<Record<string, unknown>>>({})
+const OWN: NonNullable<OpenScript['inputs']> = {}
+export const inputs = computed(() => script.value.inputs ?? OWN)
+export const setInputs = (next: NonNullable<OpenScript['inputs']>): void => {
+  script.value = { ...script.peek(), inputs: next }
+}
+/** Forgets values of inputs that the script has no longer: a run is refused with one. */
+export function keepInputsOf(list: readonly { readonly label: string }[]): void {
+  const given = Object.entries(inputs.peek())
+  const kept = given.filter(([name]) => list.some(({ label }) => label === name))
+  if (kept.length < given.length) setInputs(Object.fromEntries(kept))
+}
 
 /** The last run that succeeded; it stays on screen until the next one is done. */
 export interface ShownRun {

@@ -93,11 +93,17 @@ const NAMED: readonly MadeByHand[] = [
     kind: 'script',
     collection: 'scripts',
     fields: [...bodyFields('POST /api/platform/scripts'), 'revisions'],
-    asks({ name, source, overrides, asOf, revisions }) {
+    asks({ name, source, inputs, overrides, asOf, revisions }) {
       const [first = source, ...later] = Array.isArray(revisions) ? texts(revisions) : []
       const made = post(
         SCRIPTS,
-        withoutNulls({ name, source: first, overrides: overrides ?? null, asOf: asOf ?? null }),
+        withoutNulls({
+          name,
+          source: first,
+          inputs: inputs ?? null,
+          overrides: overrides ?? null,
+          asOf: asOf ?? null,
+        }),
       )
       const changed = (later.at(-1) ?? first) === source ? later : [...later, source]
       return [made, ...changed.map((text) => patch(`${SCRIPTS}/{id}`, { source: text }))]

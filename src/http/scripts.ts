@@ -12,8 +12,9 @@ const BODY_BYTES = 1024 * 1024
 
 const wireFor =
   (userId: string | null) =>
-  ({ ownerId, overrides = {}, ...shown }: Script): ScriptWire => ({
+  ({ ownerId, inputs = {}, overrides = {}, ...shown }: Script): ScriptWire => ({
     ...shown,
+    inputs,
     overrides,
     mine: ownerId === userId,
   })

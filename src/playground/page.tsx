@@ -24,6 +24,7 @@ import {
   runProgress,
   running,
   script,
+  setInputs,
 } from '../dashboard/workspace.ts'
 import { Chart } from './chart.tsx'
 import { LinkError } from './link.ts'
@@ -209,7 +210,7 @@ function Script() {
             list={list}
             values={inputs.value}
             onChange={(change) => {
-              inputs.value = change(inputs.value)
+              setInputs(change(inputs.peek()))
               clearTimeout(soon.current)
               soon.current = setTimeout(() => void runNow(), INPUT_DELAY_MS)
             }}

@@ -18,6 +18,7 @@ import {
   bottom,
   diagnostics,
   inputs,
+  keepInputsOf,
   run,
   runProblem,
   runProgress,
@@ -212,7 +213,6 @@ function keep(now: Shared): void {
   }
 }
 
-/** Inputs that the script has no longer are forgotten. */
 async function checkText(source: string): Promise<void> {
   const found = await engine.ask('check', { source }).catch(() => null)
   if (found === null || script.peek().source !== source) return
@@ -221,17 +221,13 @@ async function checkText(source: string): Promise<void> {
     const ran = foundByRun.peek()
     const more = found.ok && ran?.source === source ? ran.found : []
     diagnostics.value = [...found.diagnostics, ...more]
-    const known = new Set(found.inputs.map(({ label }) => label))
-    const given = Object.entries(inputs.peek())
-    const kept = given.filter(([label]) => known.has(label))
-    if (found.ok && kept.length < given.length) inputs.value = Object.fromEntries(kept)
+    if (found.ok) keepInputsOf(found.inputs)
   })
 }
 
 export function openStarter({ name, source }: Starter): void {
   batch(() => {
     script.value = { id: null, name, source }
-    inputs.value = {}
   })
   void runNow()
 }
@@ -275,8 +271,7 @@ async function sharedHere(): Promise<Shared | null> {
 
 async function openShared(shared: Shared, name: string): Promise<void> {
   batch(() => {
-    script.value = { id: null, name, source: shared.source }
-    inputs.value = shared.inputs
+    script.value = { id: null, name, source: shared.source, inputs: shared.inputs }
     show(seriesOf(shared))
   })
   await runNow()

@@ -35,6 +35,15 @@ const Overrides = Type.Record(
   },
 )
 
+const OwnInputs = Type.Record(
+  Type.String(),
+  Type.Union([Type.Number(), Type.String({ maxLength: 4_000 }), Type.Boolean()]),
+  {
+    maxProperties: 200,
+    description: 'Values of its inputs that the editor’s runs take, as `inputs` of a backtest.',
+  },
+)
+
 const OwnDay = Type.String({
   maxLength: 40,
   description:
@@ -53,6 +62,7 @@ const Script = Type.Object(
     revision: Type.Integer(),
     author: Type.String(),
     mine: Type.Boolean(),
+    inputs: OwnInputs,
     overrides: Overrides,
     ...hasOwnDay,
     createdAt: Time,
@@ -91,6 +101,7 @@ const ScriptBody = Type.Object({
   name: Text(200),
   source: Source,
   visibility: Type.Optional(Visibility),
+  inputs: Type.Optional(OwnInputs),
   overrides: Type.Optional(Overrides),
   asOf: Type.Optional(nullable(OwnDay)),
 })

@@ -767,24 +767,22 @@ hline(0)
   )
 
   journey(
-    'properties of a strategy change its run, are kept with the script, and go back to its own',
+    'properties and inputs of a strategy change its run, are kept with the script, and go back to its own',
     async () => {
       const { page, complaints } = await site.open({
         remembered: withScript({ bottom: 'script' }),
         width: 1440,
         height: 900,
       })
-      const asked: { overrides?: object }[] = []
+      const asked: { overrides?: object; inputs?: object }[] = []
       page.on('request', (request) => {
         if (/backtests(\/preview)?$/.test(request.url()) && request.method() === 'POST')
-          asked.push(request.postDataJSON() as { overrides?: object })
+          asked.push(request.postDataJSON() as (typeof asked)[0])
       })
       await page.goto(site.url)
       await legend(page).first().waitFor()
-      await page
-        .getByRole('radio', { name: 'Properties' })
-        .or(page.getByRole('button', { name: 'Properties' }))
-        .click()
+      const settings = page.getByLabel('Settings of the script')
+      await settings.getByText('Properties').click()
       const capital = page.getByLabel('Initial capital')
       expect(await capital.inputValue()).toBe('100000')
       expect(await page.getByLabel('Size is in').inputValue()).toBe('percent_of_equity')
@@ -796,12 +794,22 @@ hline(0)
       await page.getByText('2 properties changed').waitFor()
       while (JSON.stringify(asked.at(-1)?.overrides) !== '{"initial_capital":5000,"slippage":3}')
         await page.waitForTimeout(50)
+      await settings.getByText('Inputs').click()
+      await page.getByLabel('Fast').fill('7')
+      while (JSON.stringify(asked.at(-1)?.inputs) !== '{"Fast":7}') await page.waitForTimeout(50)
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('Saved as version 1').waitFor()
+      await page.reload()
+      while ((await page.getByLabel('Fast').inputValue()) !== '7') await page.waitForTimeout(50)
+      await page.locator('button:disabled', { hasText: /^Save$/ }).waitFor()
+      await settings.getByText('Properties').click()
       const { scripts } = (await (await page.request.get(`${site.url}/api/platform/scripts`)).json()) as {
-        scripts: { overrides: object }[]
+        scripts: { inputs: object; overrides: object }[]
       }
-      expect(scripts[0]!.overrides).toEqual({ initial_capital: 5000, slippage: 3 })
+      expect(scripts[0]).toMatchObject({
+        inputs: { Fast: 7 },
+        overrides: { initial_capital: 5000, slippage: 3 },
+      })
       await page.getByRole('button', { name: /^Back to the script’s own/ }).click()
       await page.getByText('properties changed').waitFor({ state: 'detached' })
       while ((await capital.inputValue()) !== '100000') await page.waitForTimeout(20)

@@ -9,21 +9,33 @@ import { runOpened } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { toast, toastError } from '../ui/ui.tsx'
-import { bottom, diagnostics, inputs, run, script, type OpenScript, type Overrides } from '../workspace.ts'
+import { withoutPlots } from '../studies/plot-sources.ts'
+import {
+  bottom,
+  diagnostics,
+  keepInputsOf,
+  run,
+  script,
+  type OpenScript,
+  type Overrides,
+} from '../workspace.ts'
 
 export type { StoredScript }
 export type Checked = Answer<'POST /api/platform/scripts/check'>
 
+/** What runs of a script are given besides its source. */
+type Given = Pick<OpenScript, 'inputs' | 'overrides' | 'asOf'>
+
 /** The text and name as they are stored; null = never stored, or not known yet. */
-const saved = remembered<
-  | (Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> & Pick<OpenScript, 'overrides' | 'asOf'>)
-  | null
->('script.saved', null)
+const saved = remembered<(Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> & Given) | null>(
+  'script.saved',
+  null,
+)
 export const visibility = computed(() =>
   saved.value && saved.value.id === script.value.id ? saved.value.visibility : 'private',
 )
 export const unsaved = computed(() => {
-  const { id, name, source, overrides, asOf } = script.value
+  const { id, name, source, inputs: values, overrides, asOf } = script.value
   if (id === null) return source.trim() !== ''
   const kept = saved.value
   return (
@@ -31,12 +43,15 @@ export const unsaved = computed(() => {
     kept.name !== name ||
     kept.source !== source ||
     kept.asOf !== asOf ||
+    !isSame(kept.inputs, values) ||
     !isSame(kept.overrides, overrides)
   )
 })
 
-const isSame = (a: Overrides = {}, b: Overrides = {}): boolean =>
-  [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => a[name] === b[name])
+const isSame = (a: Given['inputs'] = {}, b: Given['inputs'] = {}): boolean =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)])].every(
+    (name) => JSON.stringify(a[name]) === JSON.stringify(b[name]),
+  )
 
 export const checked = signal<Checked | null>(null)
 const checking = signal(false)
@@ -81,23 +96,16 @@ strategy("My strategy", overlay = true, initial_capital = 10000,
 
 `
 
-function show(
-  name: string,
-  source: string,
-  stored: StoredScript | null,
-  { overrides: given = {}, asOf: day }: Pick<OpenScript, 'overrides' | 'asOf'> = {},
-): void {
+function show(name: string, source: string, stored: StoredScript | null, given: Given = {}): void {
   keepDraft()
-  const overrides = stored?.overrides ?? given
-  const asOf = stored ? stored.asOf : day
-  const own = { name, source, overrides, ...(asOf !== undefined && { asOf }) }
+  const { inputs: values = {}, overrides = {}, asOf }: Given = stored ?? given
+  const own = { name, source, inputs: values, overrides, ...(asOf !== undefined && { asOf }) }
   saved.value = stored?.mine ? { id: stored.id, visibility: stored.visibility, ...own } : null
   // Saving another user's script makes a copy that belongs to the caller.
   put({ id: stored?.mine ? stored.id : null, ...own })
 }
 
 function put(next: OpenScript): void {
-  inputs.value = {}
   diagnostics.value = []
   run.value = null
   checked.value = null
@@ -111,11 +119,7 @@ export function newScript(): void {
 }
 
 /** With the properties of the script that it is a copy of. */
-export function openCopy(
-  name: string,
-  source: string,
-  of: Pick<OpenScript, 'overrides' | 'asOf'> = {},
-): void {
+export function openCopy(name: string, source: string, of: Given = {}): void {
   show(name, source, null, of)
   void runOpened()
 }
@@ -127,16 +131,17 @@ export async function openScript(id: string): Promise<void> {
 }
 
 export async function saveScript(): Promise<void> {
-  const { id, source, overrides = {}, asOf } = script.value
+  const { id, source, inputs: values = {}, overrides = {}, asOf } = script.value
   const name = script.value.name.trim() || 'Untitled script'
-  const body = { name, source, overrides, asOf: asOf ?? null }
+  const body = { name, source, inputs: withoutPlots(values) as Overrides, overrides, asOf: asOf ?? null }
   try {
     const { script: stored } =
       id === null
         ? await call('POST /api/platform/scripts', { body })
         : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body })
     const { visibility } = stored
-    saved.value = { id: stored.id, name, source, visibility, overrides, ...(asOf !== undefined && { asOf }) }
+    const given = { inputs: values, overrides, ...(asOf !== undefined && { asOf }) }
+    saved.value = { id: stored.id, name, source, visibility, ...given }
     // Keep what was typed while the answer was on its way.
     script.value = {
       ...script.value,
@@ -200,6 +205,7 @@ export async function checkScript(): Promise<void> {
     // While a script does not compile, the form of its inputs stays as it was.
     const kept = answer.kind === 'draft' ? (checked.value?.inputs ?? []) : answer.inputs
     checked.value = { ...answer, inputs: kept }
+    keepInputsOf(kept)
     diagnostics.value = answer.diagnostics
   } catch (error) {
     // Without a server one can still write; the next key press asks again.

@@ -4,7 +4,7 @@ import { useId, useState } from 'preact/hooks'
 import { argsAsOf, changesBetween, KNOWN_FROM, NEWEST_DAY } from '../../language/behaviour.ts'
 import { dayOptions } from '../as-of.ts'
 import { Button } from '../ui/ui.tsx'
-import { script, type Overrides, inputs } from '../workspace.ts'
+import { inputs, script, setInputs, type Overrides } from '../workspace.ts'
 import s from './editor.module.css'
 import {
   changedCount,
@@ -171,7 +171,7 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
           />
         )}
         {tab === 'inputs' && changed.length > 0 && (
-          <Button size="small" variant="quiet" onClick={() => (inputs.value = {})}>
+          <Button size="small" variant="quiet" onClick={() => setInputs({})}>
             Reset {changed.length === 1 ? 'one' : `all ${changed.length}`}
           </Button>
         )}
@@ -184,7 +184,7 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
           values={inputs.value}
           plots={plotsFor(cellOf(scriptId.value), '')}
           // Read at the time of the call, since two fields may change in one event.
-          onChange={(change) => (inputs.value = change(inputs.value))}
+          onChange={(change) => setInputs(change(inputs.peek()))}
         />
       )}
     </div>

@@ -56,7 +56,7 @@ async function find(id: string, signal: AbortSignal): Promise<Subject> {
   }
   const { script: stored } = await call('GET /api/platform/scripts/{id}', { path: { id }, signal })
   const { name, kind, source } = stored
-  return { ...PLAIN, id, name, kind, source, ...settingsOf({ ...stored, inputs: {} }), stored }
+  return { ...PLAIN, id, name, kind, source, ...settingsOf(stored), stored }
 }
 
 /** Inputs as a run takes them; the script's own where one reads an indicator that is gone, which the chart says already. */

@@ -27,6 +27,10 @@ export function isStudyPlot(value: unknown): value is StudyPlot {
   return typeof study === 'string' && typeof plot === 'string'
 }
 
+/** Inputs as they can be kept apart from the chart that they are on. */
+export const withoutPlots = (inputs: Study['inputs']): Study['inputs'] =>
+  Object.fromEntries(Object.entries(inputs).filter(([, value]) => !isStudyPlot(value)))
+
 const readsOf = ({ inputs }: Pick<Reading, 'inputs'>): readonly string[] =>
   Object.values(inputs).flatMap((value) => (isStudyPlot(value) ? [value.study] : []))
 

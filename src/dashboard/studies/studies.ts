@@ -18,6 +18,7 @@ import { toast } from '../ui/ui.tsx'
 import type { Track } from '../../wire/track.ts'
 import {
   isStudyPlot,
+  withoutPlots,
   offeredTo,
   readersOf,
   runInputs,
@@ -154,7 +155,7 @@ const nameOfScript = ({ from, name }: Pick<Study, 'from' | 'name'>): string => f
 /** The next study of its script begins as this one is now. What it has of other studies on the chart is left out. */
 export function keepAsDefault(study: Study): void {
   const { intervals, plots, pane = '' } = study
-  const inputs = Object.fromEntries(Object.entries(study.inputs).filter(([, value]) => !isStudyPlot(value)))
+  const inputs = withoutPlots(study.inputs)
   const kept = { inputs, plots, intervals, pane: ['price', 'own'].includes(pane) ? pane : '' }
   defaults.value = { ...defaults.peek(), [nameOfScript(study)]: kept }
   toast(`${study.shortName} begins like this from now on.`)

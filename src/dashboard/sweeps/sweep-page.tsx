@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
+import { saveScript, unsaved } from '../editor/documents.ts'
 import { count, counted, factorText, marketText, percent, ratio, gain } from '../format.ts'
 import { attempt, useAnswer } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
@@ -11,8 +12,8 @@ import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
-import { Badge, Button, Select } from '../ui/ui.tsx'
-import { bottom, inputs, script } from '../workspace.ts'
+import { Badge, Button, Select, toast } from '../ui/ui.tsx'
+import { bottom, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { inWords } from './figure-words.ts'
 import { HeatMap } from './heat-map.tsx'
@@ -269,7 +270,11 @@ async function openTrial(sweep: Sweep, trials: readonly SweepTrial[], number: nu
   const body = trialRun(sweep, trial)
   const { id } = await call('POST /api/platform/backtests', { body })
   await openBacktest(id)
-  if (script.peek().source === sweep.source) inputs.value = body.inputs
+  if (script.peek().source === sweep.source) {
+    script.value = { ...script.peek(), inputs: body.inputs, overrides: body.overrides }
+    if (unsaved.peek())
+      toast('Its inputs are in the script now', { action: { text: 'Save', run: () => void saveScript() } })
+  }
   bottom.value = 'report'
   navigate('/')
 }

@@ -107,17 +107,13 @@ export async function scriptOf(agent: Agent, named: string): Promise<Script> {
   )
 }
 
-const savedScript = ({
+const savedScript = ({ id, name, source, inputs, overrides }: Script & { readonly id: string }): Script => ({
   id,
   name,
   source,
+  inputs,
   overrides,
-}: {
-  readonly id: string
-  readonly name: string
-  readonly source: string
-  readonly overrides: Script['overrides']
-}): Script => ({ id, name, source, inputs: {}, overrides })
+})
 
 /** The title that a declaration gives, for what nobody has named. */
 function titleIn(source: string): string {

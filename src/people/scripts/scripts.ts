@@ -25,15 +25,17 @@ export interface Script {
   readonly pineVersion: number | null
   /** Number of the saved text, from 1. */
   readonly revision: number
-  /** Arguments that its runs replace in the declaration; absent in what an older version has stored. */
-  readonly overrides?: ScriptOverrides | undefined
+  /** Values that its runs give its inputs; absent in what an older version has stored, as the next. */
+  readonly inputs?: ScriptSettings | undefined
+  /** Arguments that its runs replace in the declaration. */
+  readonly overrides?: ScriptSettings | undefined
   /** The day of whose TradingView its runs are; missing = the newest. */
   readonly asOf?: string
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-export type ScriptOverrides = Readonly<Record<string, number | string | boolean>>
+export type ScriptSettings = Readonly<Record<string, number | string | boolean>>
 
 export interface ScriptRevision {
   readonly id: string
@@ -47,9 +49,15 @@ export interface ScriptFields {
   readonly name: string
   readonly source: string
   readonly visibility?: ScriptVisibility | undefined
-  readonly overrides?: ScriptOverrides | undefined
+  readonly inputs?: ScriptSettings | undefined
+  readonly overrides?: ScriptSettings | undefined
   /** null: the newest. */
   readonly asOf?: string | null | undefined
+}
+
+/** Those that another text of the script still names: a run with any other would be refused. */
+function inputsIn(source: string, inputs: ScriptSettings = {}): ScriptSettings {
+  return Object.fromEntries(Object.entries(inputs).filter(([name]) => source.includes(name)))
 }
 
 /** Throws Problem 422 for a day as of which nothing runs. */
@@ -201,6 +209,7 @@ export class Scripts extends OwnedRecords<Script, ScriptDeps> {
       kind,
       pineVersion,
       revision: 1,
+      inputs: fields.inputs ?? {},
       overrides: fields.overrides ?? {},
       ...dayOf(fields, now),
       createdAt: now,
@@ -238,7 +247,7 @@ export class Scripts extends OwnedRecords<Script, ScriptDeps> {
 
   /** A changed text makes a new revision; only the last 50 are kept. */
   async change(ownerId: string, id: string, fields: Partial<ScriptFields>): Promise<ScriptMade> {
-    const { source, name, visibility, overrides } = fields
+    const { source, name, visibility, inputs, overrides } = fields
     const current = await this.get(ownerId, id)
     const examined = source ?? current.source
     const { diagnostics, kind, pineVersion } = await this.deps.examine(examined, ownerId)
@@ -253,6 +262,7 @@ export class Scripts extends OwnedRecords<Script, ScriptDeps> {
         ...(name !== undefined && { name }),
         ...(visibility !== undefined && { visibility }),
         ...(source !== undefined && { source }),
+        ...(inputs !== undefined ? { inputs } : edited && { inputs: inputsIn(source, before.inputs) }),
         ...(overrides !== undefined && { overrides }),
         // Unless this changes only the name while somebody saved another text.
         ...((edited || before.source === examined) && { kind, pineVersion }),

@@ -44,6 +44,7 @@ test('a script is kept as it was made, with what compiling told', async () => {
       kind: 'strategy',
       pineVersion: 6,
       revision: 1,
+      inputs: {},
       overrides: {},
       createdAt: clock.now(),
       updatedAt: clock.now(),
@@ -67,6 +68,25 @@ test('properties are kept with the script, and are no new revision', async () =>
   expect(changed.script).toMatchObject({ overrides: { initial_capital: 500 }, revision: 1 })
   expect((await scripts.change('ann', script.id, { source: 'strategy 2' })).script.overrides).toEqual({
     initial_capital: 500,
+  })
+})
+
+test('values of inputs are kept with the script, as long as its text names them', async () => {
+  const { scripts } = world()
+  const inputs = { Fast: 15, Slow: 3 }
+  const { script } = await scripts.create('ann', 'Ann', {
+    name: 'Cross',
+    source: 'strategy Fast Slow',
+    inputs,
+  })
+  expect(script.inputs).toEqual(inputs)
+  const changed = await scripts.change('ann', script.id, { source: 'strategy Fast' })
+  expect(changed.script).toMatchObject({ inputs: { Fast: 15 }, revision: 2 })
+  const given = await scripts.change('ann', script.id, { source: 'strategy Fast 2', inputs })
+  expect(given.script.inputs).toEqual(inputs)
+  expect((await scripts.change('ann', script.id, { inputs: {} })).script).toMatchObject({
+    inputs: {},
+    revision: 3,
   })
 })
 
