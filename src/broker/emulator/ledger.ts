@@ -148,28 +148,17 @@ function noTrades(): ClosedTrades {
 
 /** Makes sure that one more row fits. */
 export function reserveFill(fills: Fills): void {
-  if (fills.count < fills.bar.length) return
-  fills.bar = grown(fills.bar)
-  fills.point = grown(fills.point)
-  fills.units = grown(fills.units)
-  fills.price = grown(fills.price)
-  fills.fee = grown(fills.fee)
-  fills.held = grown(fills.held)
-  fills.value = grown(fills.value)
-  fills.net = grown(fills.net)
-  fills.fees = grown(fills.fees)
-  fills.label = grown(fills.label)
+  if (fills.count >= fills.bar.length) growColumns(fills)
 }
 
 /** Makes sure that one more row fits. */
 export function reserveTrade(trades: ClosedTrades): void {
-  if (trades.count < trades.entry.length) return
-  trades.entry = grown(trades.entry)
-  trades.exit = grown(trades.exit)
-  trades.units = grown(trades.units)
-  trades.entryFee = grown(trades.entryFee)
-  trades.exitFee = grown(trades.exitFee)
-  trades.profit = grown(trades.profit)
+  if (trades.count >= trades.entry.length) growColumns(trades)
+}
+
+function growColumns(part: Fills | ClosedTrades): void {
+  for (const [name, column] of Object.entries<unknown>({ ...part }))
+    if (ArrayBuffer.isView(column)) Object.assign(part, { [name]: grown(column as Float64Array) })
 }
 
 /** Fills or trades without their spare rows. */
