@@ -30,16 +30,7 @@ export interface BarTaker {
     bought: number,
   ): void
   /** Of a bar that the ends of files cut: called again, it replaces what the bar was. Another row of its time is a mistake. */
-  addCut(
-    row: number,
-    time: number,
-    o: number,
-    h: number,
-    l: number,
-    c: number,
-    volume: number,
-    bought: number,
-  ): void
+  addCut(...bar: Parameters<BarTaker['add']>): void
   fail(row: number, message: string): void
 }
 

@@ -2,6 +2,7 @@
 // later confirmed or retracted. Nothing of it counts: position, equity and report are those of closed bars.
 
 import type { ForwardOrder } from '../../wire/forward-run.ts'
+import { words } from '../../lib/words.ts'
 
 /** An event without what became of it. */
 export type BareOrder = Omit<ForwardOrder, 'status'>
@@ -9,29 +10,9 @@ export type BareOrder = Omit<ForwardOrder, 'status'>
 const nameOf = ({ event, time, orderId, type, side, qty, price }: BareOrder): string =>
   JSON.stringify([event, time, orderId, type, side, qty, price])
 
-const bare = ({
-  event,
-  time,
-  orderId,
-  type,
-  side,
-  qty,
-  price,
-  position,
-  comment,
-  alertMessage,
-}: BareOrder) => ({
-  event,
-  time,
-  orderId,
-  type,
-  side,
-  qty,
-  price,
-  position,
-  comment,
-  alertMessage,
-})
+const FIELDS = words('event time orderId type side qty price position comment alertMessage')
+const bare = (order: BareOrder) =>
+  Object.fromEntries(FIELDS.map((field) => [field, order[field]])) as unknown as BareOrder
 
 /** The events of a bar that is over, after what was told while it formed. */
 export function settledEvents(told: readonly BareOrder[], events: readonly BareOrder[]): ForwardOrder[] {
