@@ -761,6 +761,15 @@ hline(0)
       // The bars of tools and of ranges scroll by themselves.
       const isBar = /^div\.(?:bar-slot|rangeBar|tabs|tools)/
       expect((await sideways(page)).filter((place) => !isBar.test(place))).toEqual([])
+      // Keys are named where there is more than a finger.
+      const keys = page.getByRole('menuitem', { name: 'Go to date' }).locator('kbd')
+      const tools = await page.context().newCDPSession(page)
+      await page.getByRole('application').click({ button: 'right', position: { x: 150, y: 120 } })
+      await keys.waitFor()
+      await tools.send('Emulation.setTouchEmulationEnabled', { enabled: true })
+      await keys.waitFor({ state: 'hidden' })
+      expect(await keys.count()).toBe(1)
+      await tools.send('Emulation.setTouchEmulationEnabled', { enabled: false })
       expect(complaints).toEqual([])
     },
     300_000,
