@@ -812,13 +812,18 @@ hline(0)
       while ((await page.getByLabel('Fast').inputValue()) !== '7') await page.waitForTimeout(50)
       await page.locator('button:disabled', { hasText: /^Save$/ }).waitFor()
       await settings.getByText('Properties').click()
-      const { scripts } = (await (await page.request.get(`${site.url}/api/platform/scripts`)).json()) as {
-        scripts: { inputs: object; overrides: object }[]
-      }
-      expect(scripts[0]).toMatchObject({
-        inputs: { Fast: 7 },
-        overrides: { initial_capital: 5000, slippage: 3 },
-      })
+      const kept = { inputs: { Fast: 7 }, overrides: { initial_capital: 5000, slippage: 3 } }
+      const stored = async () => (await page.request.get(`${site.url}/api/platform/scripts`)).json()
+      expect(await stored()).toMatchObject({ scripts: [kept] })
+      await page.getByRole('button', { name: 'More for this script' }).click()
+      await page.getByRole('menuitem', { name: 'Delete' }).click()
+      await page.getByRole('button', { name: 'Delete script' }).click()
+      await page.getByText('“Cross” is deleted').waitFor()
+      expect(await stored()).toMatchObject({ scripts: [] })
+      await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('“Cross” is stored again').waitFor()
+      expect(await stored()).toMatchObject({ scripts: [kept] })
+      await settings.getByText('Properties').click()
       await page.getByRole('button', { name: /^Back to the script’s own/ }).click()
       await page.getByText('properties changed').waitFor({ state: 'detached' })
       while ((await capital.inputValue()) !== '100000') await page.waitForTimeout(20)

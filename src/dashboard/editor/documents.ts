@@ -173,8 +173,19 @@ export async function publishOrNot({
   })
 }
 
+/** What is stored again when it is undone begins with a first version, and has another id. */
 export async function deleteScript(id: string): Promise<void> {
+  const { script: was } = await call('GET /api/platform/scripts/{id}', { path: { id } })
   await call('DELETE /api/platform/scripts/{id}', { path: { id } })
+  const { name, source, visibility, inputs, overrides, asOf = null } = was
+  const undo = async () => {
+    const again = await call('POST /api/platform/scripts', {
+      body: { name, source, visibility, inputs, overrides, asOf },
+    })
+    await openScript(again.id)
+    toast(`“${name}” is stored again`, { tone: 'up' })
+  }
+  toast(`“${name}” is deleted`, { action: { text: 'Undo', run: () => void undo().catch(toastError) } })
   if (script.value.id !== id) return
   // It was deleted on purpose, so no draft of it is kept.
   script.value = { id: null, name: '', source: '' }

@@ -43,7 +43,7 @@ export function JobPage<Answer>({
   useReloadWhile(waits, loaded, lookMs)
   const remove = () =>
     askFirst({
-      title: `Delete this ${text.toLowerCase()}?`,
+      title: `Delete “${data === null ? text : jobOf(data).name}”?`,
       text: goesToo,
       action: 'Delete',
       run: () => deleteRuns([{ kind, id }]).then(() => navigate(list)),

@@ -109,7 +109,7 @@ export function Runs({ names, empty }: RunsProps) {
     setPicked((before) => [...before.filter((one) => !ids.includes(one)), ...(on ? ids : [])])
   const remove = (runs: readonly Run[]) =>
     askFirst({
-      title: `Delete ${runs.length === 1 ? `this ${KINDS[runs[0]!.kind].text.toLowerCase()}` : `${runs.length} runs`}?`,
+      title: `Delete ${runs.length === 1 ? `“${runs[0]!.name}”` : `${runs.length} runs`}?`,
       text: deletionText(runs),
       action: 'Delete',
       async run() {

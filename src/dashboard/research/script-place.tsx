@@ -3,7 +3,7 @@
 import type { ComponentType } from 'preact'
 import { call } from '../api-client.ts'
 import { download } from '../chart/picture.ts'
-import { openCopy, openScript, publishOrNot } from '../editor/documents.ts'
+import { deleteScript, openCopy, openScript, publishOrNot } from '../editor/documents.ts'
 import { ago } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { attempt, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
@@ -114,7 +114,7 @@ async function clone({ name, source }: Subject): Promise<void> {
 
 const remove = ({ id, name }: Subject): void =>
   askToDelete(name, async () => {
-    await call('DELETE /api/platform/scripts/{id}', { path: { id } })
+    await deleteScript(id)
     navigate('/research')
   })
 
