@@ -952,6 +952,15 @@ if bar_index % (days * 6) == 9
       await preview.getByText('30 bars, from 2023-11-14 22:13').waitFor()
       await form.getByRole('button', { name: 'Import', exact: true }).click()
       await page.getByText('30 rows read: 30 new bars').waitFor()
+      // Times that state no zone are where the broker is.
+      const german = 'Datum;Open;High;Low;Close\n01.02.2024 10:00;1,5;2;1;1,5\n01.02.2024 11:00;1,5;2;1;1,5\n'
+      await page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'TEST_DE, 60.csv', mimeType: 'text/csv', buffer: Buffer.from(german) })
+      const broker = page.getByRole('form', { name: 'TEST_DE, 60.csv' })
+      await broker.getByText('2 bars, from 2024-02-01 10:00').waitFor()
+      await broker.getByLabel('Its times are in').selectOption('Europe/Berlin')
+      await broker.getByText('2 bars, from 2024-02-01 09:00').waitFor()
       await page.getByRole('link', { name: 'All symbols' }).click()
       await page.getByRole('button', { name: 'TEST:ABC' }).click()
       await page.getByRole('application', { name: /^Chart of ABC/ }).waitFor()

@@ -287,15 +287,16 @@ interface LookedAtProps {
 function LookedAt({ file, inspection: { found, error }, form, hints, onHints }: LookedAtProps) {
   return (
     <>
-      {error !== null && <Refused error={error} />}
-      {found && <Preview found={found} isWhole={!isLookedAtInPart(file)} />}
-      {found === null && error === null && <Progress fraction={null} label={`Looking at ${file.name}`} />}
+      {/* Before what comes and goes, which would move a field from under whoever types. */}
       <div class={p['row']}>
         <Field label="Exchange" disabled={form.busy} {...form.field('exchange')} />
         <Field label="Symbol" disabled={form.busy} {...form.field('symbol')} />
         <Field label="Interval" disabled={form.busy} {...form.field('interval')} />
       </div>
       <Hints hints={hints} onChange={onHints} />
+      {error !== null && <Refused error={error} />}
+      {found && <Preview found={found} isWhole={!isLookedAtInPart(file)} />}
+      {found === null && error === null && <Progress fraction={null} label={`Looking at ${file.name}`} />}
     </>
   )
 }
@@ -381,6 +382,16 @@ function Reading({ read: { files, fileCount, findings } }: { readonly read: Insp
   )
 }
 
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+/** Of times that state none. Brokers write the hours of their exchange or of their office. */
+const ZONES: readonly [string, string][] = [
+  ['', 'What the file says, else UTC'],
+  [OWN_ZONE, `${OWN_ZONE}, this browser’s`],
+  ...Intl.supportedValuesOf('timeZone').flatMap((zone): [string, string][] =>
+    zone === OWN_ZONE ? [] : [[zone, zone]],
+  ),
+]
+
 interface HintsProps {
   readonly hints: FileHints
   readonly onChange: (hints: FileHints) => void
@@ -397,7 +408,7 @@ function Hints({ hints, onChange }: HintsProps) {
       onChange={(value) => onChange({ ...hints, [hint]: value })}
     />
   )
-  const choice = (hint: keyof FileHints, label: string, options: [string, string][]) => (
+  const choice = (hint: keyof FileHints, label: string, options: readonly [string, string][]) => (
     <Select
       label={label}
       value={hints[hint]}
@@ -406,35 +417,37 @@ function Hints({ hints, onChange }: HintsProps) {
     />
   )
   return (
-    <details>
-      <summary>Read it differently</summary>
-      <div class={p['row']}>
-        {text('timesIn', 'Zone of its times', 'America/New_York', 'Of times that state none.')}
-        {choice('dates', 'Dates', [
-          ['', 'As found'],
-          ['ymd', 'Year, month, day'],
-          ['dmy', 'Day, month, year'],
-          ['mdy', 'Month, day, year'],
-        ])}
-        {choice('duplicates', 'Rows of the same time', [
-          ['', 'Refuse the file'],
-          ['first', 'Keep the first'],
-          ['last', 'Keep the last'],
-        ])}
-        {text('columns', 'Columns', 'time=Date,open=First', 'Which has what, by name or number.')}
-        {text('ticker', 'Its rows of', 'All', 'Of a file of several symbols, one.')}
-        {choice('dated', 'Bars are dated by', [
-          ['', 'As found'],
-          ['start', 'Their beginning'],
-          ['end', 'Their end'],
-        ])}
-        {choice('widen', 'Open or close outside of low to high', [
-          ['', 'Refuse the file'],
-          ['true', 'Widen low and high'],
-        ])}
-        {text('volumePerBar', 'Volume a bar', 'By time', 'Of trades: bars of so much volume each.')}
-      </div>
-    </details>
+    <>
+      {choice('timesIn', 'Its times are in', ZONES)}
+      <details>
+        <summary>Read it differently</summary>
+        <div class={p['row']}>
+          {choice('dates', 'Dates', [
+            ['', 'As found'],
+            ['ymd', 'Year, month, day'],
+            ['dmy', 'Day, month, year'],
+            ['mdy', 'Month, day, year'],
+          ])}
+          {choice('duplicates', 'Rows of the same time', [
+            ['', 'Refuse the file'],
+            ['first', 'Keep the first'],
+            ['last', 'Keep the last'],
+          ])}
+          {text('columns', 'Columns', 'time=Date,open=First', 'Which has what, by name or number.')}
+          {text('ticker', 'Its rows of', 'All', 'Of a file of several symbols, one.')}
+          {choice('dated', 'Bars are dated by', [
+            ['', 'As found'],
+            ['start', 'Their beginning'],
+            ['end', 'Their end'],
+          ])}
+          {choice('widen', 'Open or close outside of low to high', [
+            ['', 'Refuse the file'],
+            ['true', 'Widen low and high'],
+          ])}
+          {text('volumePerBar', 'Volume a bar', 'By time', 'Of trades: bars of so much volume each.')}
+        </div>
+      </details>
+    </>
   )
 }
 
