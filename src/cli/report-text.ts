@@ -70,12 +70,14 @@ function summaryLines({ all, long, short, currency }: Report, ink: Ink): string[
 }
 
 function equityLines({ equity, initialCapital, currency }: Report, ink: Ink): string[] {
+  const [deepest] = equity.drawdowns
   return tableLines(
     ['Equity', right(''), right('')],
     [
       [`Initial capital, ${currency}`, formatNumber(initialCapital)],
       [`Final equity, ${currency}`, formatNumber(equity.final)],
-      ['Max drawdown', formatNumber(equity.maxDrawdown), formatPercent(equity.maxDrawdownPct)],
+      ['Max drawdown (TradingView)', formatNumber(equity.maxDrawdown), formatPercent(equity.maxDrawdownPct)],
+      ['Max drawdown (curve)', formatNumber(deepest?.depth ?? 0), formatPercent(deepest?.depthPct ?? 0)],
       ['Max run-up', formatNumber(equity.maxRunup), formatPercent(equity.maxRunupPct)],
       ['Buy and hold', formatNumber(equity.buyHold), formatPercent(equity.buyHoldPct)],
       ['Growth a year (CAGR)', '', formatPercent(equity.cagr)],

@@ -332,7 +332,7 @@ function Result({ tab }: { readonly tab: Tab }) {
       </Empty>
     )
   if (tab === 'trades') return <TradesDrawer />
-  if (tab === 'figures') return <Performance report={current.report} />
+  if (tab === 'figures') return <Performance run={current} />
   if (tab === 'properties')
     return (
       <>

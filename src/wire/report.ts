@@ -181,13 +181,13 @@ export const ReportEquity = Type.Object(
       'The deepest fall of equity below the most that closed trades had brought, along the assumed path within bars, as TradingView counts it.',
       {
         ...loss,
-        title: 'Max drawdown, within bars',
+        title: 'Max drawdown (TradingView)',
       },
     ),
-    maxDrawdownPct: fraction(
-      'That fall as a share of what they had brought, with the initial capital.',
-      loss,
-    ),
+    maxDrawdownPct: fraction('That fall as a share of what they had brought, with the initial capital.', {
+      ...loss,
+      title: 'Max drawdown (TradingView)',
+    }),
     maxRunup: money('The highest rise of equity from its trough, along the assumed path within bars.', {
       ...profit,
       title: 'Max run-up, within bars',
@@ -212,12 +212,15 @@ export const ReportEquity = Type.Object(
     sharpeAnnualized: ratioOrNull('The Sharpe ratio for a year.', { title: 'Sharpe, a year' }),
     sortino: ratioOrNull('Like the Sharpe ratio, but over the deviation of the losses alone.'),
     cagr: fractionOrNull('Compound growth per year of 365 days.', { ...profit, title: 'Return a year' }),
-    buyHold: moneyOrNull("Profit of buying with all the capital at the first trade's entry, and holding.", {
-      ...profit,
-      title: 'Buy & hold',
-    }),
+    buyHold: moneyOrNull(
+      "Profit of buying with all the capital at the first trade's entry and holding, as TradingView counts it: another first trade, another profit.",
+      {
+        ...profit,
+        title: 'Buy & hold',
+      },
+    ),
     buyHoldPct: fractionOrNull('That profit as a share of the initial capital.', profit),
-    returnOverDrawdown: ratioOrNull('Net profit over the maximal drawdown.', {
+    returnOverDrawdown: ratioOrNull('Net profit over the maximal drawdown, as TradingView counts it.', {
       title: 'Net profit / max drawdown',
     }),
     timeInMarketPct: fraction('Share of the bars on which a position was held.', {

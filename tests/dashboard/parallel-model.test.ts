@@ -21,17 +21,17 @@ const TRIALS = [
   trial(1, [10, 'both', true], null),
   trial(2, [15, 'long', true], 300),
 ]
-const AXES = axesOf(['Fast', 'Kind', 'Switch'], TRIALS)
+const AXES = axesOf(['Fast', 'Kind', 'Switch'], TRIALS, 'Fall')
 
 test('an axis goes from the least to the most, over texts in the order they come, and says what is where', () => {
-  expect(AXES.map(({ name }) => name)).toEqual(['Fast', 'Kind', 'Switch', 'Trades', 'Max drawdown', 'Score'])
+  expect(AXES.map(({ name }) => name)).toEqual(['Fast', 'Kind', 'Switch', 'Trades', 'Fall', 'Score'])
   expect(AXES.map(({ at }) => at(TRIALS[1]!))).toEqual([0.5, 1, 0, 0.5, 0.5, null])
   expect(AXES.map(({ shown }) => shown(1))).toEqual(['15', 'both', 'true', '20', '20.00%', '300'])
   expect(AXES.map(({ shown }) => shown(0))).toEqual(['5', 'long', 'true', '0', '0.00%', '100'])
 })
 
 test('what is the same everywhere lies in the middle, and what nobody has is nowhere', () => {
-  const [fast, , , score] = axesOf(['Fast'], [trial(1, [5], null), trial(1, [5], null)])
+  const [fast, , , score] = axesOf(['Fast'], [trial(1, [5], null), trial(1, [5], null)], 'Fall')
   expect(fast!.at(trial(1, [5], null))).toBe(0.5)
   expect([score!.at(trial(1, [5], null)), score!.shown(1)]).toEqual([null, ''])
 })

@@ -371,12 +371,7 @@ function figureColumn(
 ): Column<ComparedRun> {
   return {
     of,
-    head:
-      of === 'netProfitPct'
-        ? 'Net profit, %'
-        : of === 'maxDrawdownPct'
-          ? 'Max drawdown'
-          : figureName(of, field),
+    head: of === 'netProfitPct' ? 'Net profit, %' : figureName(of, field),
     look: 'number',
     sort: ({ report }) => asRead(value(report), field) ?? undefined,
     tone: ({ report }) => figureTone(value(report), field),

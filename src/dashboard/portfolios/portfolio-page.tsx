@@ -63,7 +63,7 @@ function Result({ portfolio, result }: ResultProps) {
     ['Net profit', amount(whole.netProfit), gain(whole.netProfitPct), tone(whole.netProfit)],
     ['Open profit', amount(whole.openProfit)],
     [
-      'Max drawdown',
+      'Max drawdown (curve)',
       percent(-whole.maxDrawdownPct),
       `${money(-whole.maxDrawdown, currency)} at the closes of bars`,
       tone(-whole.maxDrawdown),
@@ -229,7 +229,7 @@ function Parts({ portfolio, result }: ResultProps) {
         number('contribution', 'Of the profit', percent),
         number('risk', 'Of the risk', percent),
         number('correlation', 'With the others', (value) => ratio(value)),
-        number('maxDrawdown', 'Max drawdown', (value) => money(-(value ?? NaN), currency)),
+        number('maxDrawdown', 'Max drawdown (curve)', (value) => money(-(value ?? NaN), currency)),
         number('trades', 'Trades', count),
         number('winRate', 'Won', percent),
         number('marginCalls', 'Margin calls', count),

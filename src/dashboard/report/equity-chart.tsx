@@ -11,13 +11,15 @@ import { cx } from '../ui/ui.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
 import { Canvas, dateTicks, line, type Ctx, type Size } from './canvas.tsx'
 import { axisOf, extentOf, heightOf, scaleOf, type CurveScale } from './curve-scales.ts'
-import { envelope, lineThrough } from './figures.ts'
+import { CURVE_FALL } from './figure-text.ts'
+import { envelope, fallOf, lineThrough, shareOf, type Curve, type Fall } from './figures.ts'
 import { ScaleChoice } from './scale-choice.tsx'
 import s from './report.module.css'
 
-type CurveValues = readonly (number | null)[]
-const columnOf = (run: ShownRun, kind: 'equity' | 'buyhold' | 'drawdown' | 'time'): CurveValues =>
+const columnOf = (run: ShownRun, kind: 'equity' | 'buyhold' | 'drawdown' | 'time'): Curve =>
   ofKind(run.tracks, kind)?.data ?? []
+
+export const curveFallOf = (run: ShownRun): Fall => fallOf(columnOf(run, 'equity'), columnOf(run, 'drawdown'))
 
 const chosenScale = remembered('curves.scale', 'money')
 
@@ -35,6 +37,7 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
   const [hold, setHold] = useState(true)
   const equity = columnOf(run, 'equity')
   const held = columnOf(run, 'buyhold')
+  const drawdown = columnOf(run, 'drawdown')
   const times = columnOf(run, 'time')
   const length = upTo === null || upTo === undefined ? equity.length : Math.min(equity.length, upTo + 1)
 
@@ -47,6 +50,7 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
   const { currency } = run.report
   const value = at === null ? null : equity[at]
   const initial = run.report.initialCapital
+  const isShared = sharesOf(scaleOf(chosenScale.value))
   return (
     <figure class={cx(s.equity, compactHeight && s.equitySmall)}>
       <figcaption class={s.equityHead}>
@@ -62,12 +66,8 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
         >
           Buy &amp; hold
         </button>
-        <span
-          class={s.key}
-          data-line="drawdown"
-          title="Below the highest equity so far, open trades included: deeper than the figure Max drawdown, which counts from the most that closed trades had brought, as TradingView does"
-        >
-          Drawdown
+        <span class={s.key} data-line="drawdown" title={CURVE_FALL.meaning}>
+          Drawdown (curve)
         </span>
         <span class={cx('num', s.equityValue)} aria-live="off">
           {at !== null && value !== null && value !== undefined && (
@@ -76,7 +76,13 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
                 {!blind && timeText(times[at], zone.value, showsClock(run.report.interval))}
               </span>{' '}
               {money(value, currency)}{' '}
-              <span class={value >= initial ? 'up' : 'down'}>{gain(value / initial - 1)}</span>
+              <span class={value >= initial ? 'up' : 'down'}>{gain(value / initial - 1)}</span>{' '}
+              {drawdown[at]! < 0 && (
+                <span class="muted">
+                  {isShared ? percent(shareOf(equity, drawdown, at)) : money(drawdown[at], currency)} below
+                  its peak
+                </span>
+              )}
             </>
           )}
         </span>
@@ -90,7 +96,7 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
           drawEquity(ctx, size, {
             theme: look,
             equity: equity.slice(0, length),
-            drawdown: columnOf(run, 'drawdown').slice(0, length),
+            drawdown: drawdown.slice(0, length),
             held: hold ? held.slice(0, length) : [],
             times,
             initial,
@@ -104,7 +110,7 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
           // A replay does not tell how the run ends.
           typeof upTo === 'number'
             ? `Equity from ${money(initial, currency)} to ${money(equity[length - 1], currency)}`
-            : `Equity from ${money(initial, currency)} to ${money(run.report.equity.final, currency)}, deepest drawdown ${percent(run.report.equity.maxDrawdownPct)}`
+            : `Equity from ${money(initial, currency)} to ${money(run.report.equity.final, currency)}, deepest drawdown ${percent(curveFallOf(run).curveFallPct)}`
         }
         onPointerMove={(event) => {
           const bar = barOf(event)
@@ -124,15 +130,18 @@ export function EquityChart({ run, upTo, compactHeight, blind }: EquityProps) {
   )
 }
 
+/** Whether a drawdown is shown as a share of its peak, as equity is of the capital. */
+const sharesOf = (scale: CurveScale): boolean => scale === 'percent' || scale === 'log'
+
 /** Width of the axis on the right, CSS pixels. */
 const AXIS = 56
 
 interface EquityData {
   readonly theme: ChartTheme
-  readonly equity: CurveValues
-  readonly drawdown: CurveValues
-  readonly held: CurveValues
-  readonly times: CurveValues
+  readonly equity: Curve
+  readonly drawdown: Curve
+  readonly held: Curve
+  readonly times: Curve
   readonly initial: number
   readonly scale: CurveScale
   readonly at: number | null
@@ -147,7 +156,7 @@ function drawEquity(ctx: Ctx, size: Size, data: EquityData): void {
   // With scales of their own, the axis is that of equity.
   const axis = data.scale === 'own' ? 'money' : data.scale
   const height = heightOf(axis, initial, [])
-  const heights = (curve: CurveValues) => curve.map((value) => (value === null ? null : height(value)))
+  const heights = (curve: Curve) => curve.map((value) => (value === null ? null : height(value)))
   const drawn = heights(equity)
   const zero = height(initial) ?? 0
   const { low, high } = withRoom([drawn, ...(data.scale === 'own' ? [] : [heights(data.held)])], zero)
@@ -172,9 +181,13 @@ function drawEquity(ctx: Ctx, size: Size, data: EquityData): void {
   line(ctx, 0, Math.round(y(zero)) + 0.5, right, Math.round(y(zero)) + 0.5)
   ctx.setLineDash([])
   // The drawdown, hanging from a zero line of its own.
-  let deepest = 0
-  for (const value of data.drawdown) if (value !== null && value < deepest) deepest = value
-  const under = envelope(data.drawdown, right)
+  const { curveFall, curveFallPct } = fallOf(equity, data.drawdown)
+  const isShared = sharesOf(data.scale)
+  const deepest = isShared ? -curveFallPct : -curveFall
+  const under = envelope(
+    isShared ? data.drawdown.map((_, i) => shareOf(equity, data.drawdown, i)) : data.drawdown,
+    right,
+  )
   const depth = bottom - split - 4
   ctx.fillStyle = faded(theme.down, 0.3)
   ctx.beginPath()
@@ -189,7 +202,7 @@ function drawEquity(ctx: Ctx, size: Size, data: EquityData): void {
   line(ctx, 0, split + 0.5, right, split + 0.5)
   if (deepest < 0) {
     ctx.fillStyle = theme.muted
-    ctx.fillText(compact(deepest), right + 8, bottom - 8)
+    ctx.fillText(isShared ? percent(deepest) : compact(deepest), right + 8, bottom - 8)
   }
   if (held.length > 0) curve(ctx, held, y, right, theme.muted, 1)
   // Equity is drawn last, above the other curve, with the area below it filled.
@@ -219,7 +232,7 @@ function drawEquity(ctx: Ctx, size: Size, data: EquityData): void {
 }
 
 /** From the lowest to the highest of all curves and the ground, with some room around. */
-function withRoom(curves: readonly CurveValues[], ground: number): { low: number; high: number } {
+function withRoom(curves: readonly Curve[], ground: number): { low: number; high: number } {
   let [low, high] = [ground, ground]
   for (const values of curves) {
     const extent = extentOf(values)
@@ -230,14 +243,14 @@ function withRoom(curves: readonly CurveValues[], ground: number): { low: number
 }
 
 /** A curve over the whole height between two values. */
-function onSpan(values: CurveValues, low: number, high: number): CurveValues {
+function onSpan(values: Curve, low: number, high: number): Curve {
   const share = heightOf('own', 0, values)
   return values.map((value) => (value === null ? null : low + (share(value) ?? 0) * (high - low)))
 }
 
 function curve(
   ctx: Ctx,
-  data: CurveValues,
+  data: Curve,
   y: (value: number) => number,
   width: number,
   color: string,

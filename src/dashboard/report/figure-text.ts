@@ -8,6 +8,16 @@ import { reportFields, type WireField } from '../ui/wire-fields.ts' with { type:
 
 export const FIGURES = reportFields()
 
+/** The one figure that is read off the curve (`fallOf`), as the others are declared. */
+const OF_CURVE = {
+  means: 'loss',
+  title: 'Max drawdown (curve)',
+  meaning:
+    'The deepest fall of the curve below its highest point before, at closes and with open trades. TradingView counts from the most that closed trades had brought.',
+} as const
+export const CURVE_FALL = { ...OF_CURVE, unit: 'money', kind: 'number', required: true } as const
+export const CURVE_FALL_PCT = { ...CURVE_FALL, unit: 'fraction' } as const
+
 export type EquityFigure = Exclude<keyof Report['equity'], 'months' | 'drawdowns'>
 
 type Value = number | null | undefined

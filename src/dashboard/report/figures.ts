@@ -5,6 +5,8 @@ import type { Report, ReportTrade } from '../../wire/report.ts'
 import { offsetsOf } from '../chart/zone.ts'
 import { words } from '../../lib/words.ts'
 
+export type Curve = readonly (number | null)[]
+
 export interface YearRow {
   readonly year: number
   /** Returns of the twelve months as fractions, January first; undefined for months outside the range. */
@@ -83,6 +85,31 @@ export function extremes(
   }
 }
 
+export interface Fall {
+  readonly curveFall: number
+  readonly curveFallPct: number
+}
+
+/**
+ * How far a curve fell at most below its highest point before, of money and as a share of that point. This is what the graph of
+ * equity shows, at closes and with open trades. TradingView's figure counts from the most that closed trades had brought, so that a
+ * profit which was never realised can be lost without a drawdown (`EquityWalk`).
+ */
+export function fallOf(equity: Curve, drawdown: Curve): Fall {
+  let [curveFall, curveFallPct] = [0, 0]
+  for (const [i, value] of drawdown.entries()) {
+    curveFall = Math.max(curveFall, -(value ?? 0))
+    curveFallPct = Math.max(curveFallPct, -(shareOf(equity, drawdown, i) ?? 0))
+  }
+  return { curveFall, curveFallPct }
+}
+
+/** A drawdown as a share of the peak that it is below, ≤ 0. */
+export function shareOf(equity: Curve, drawdown: Curve, i: number): number | null {
+  const [now, below] = [equity[i] ?? null, drawdown[i] ?? null]
+  return now === null || below === null || now <= below ? null : below / (now - below)
+}
+
 /** The longest drawdown, whether it has recovered or not; null = there was none. */
 export function longestUnderWater(report: Report): { readonly bars: number; readonly ms: number } | null {
   let longest: { bars: number; ms: number } | null = null
@@ -107,7 +134,7 @@ export function spanText(ms: number): string {
  * lost, however many points there are.
  */
 export function envelope(
-  data: readonly (number | null)[],
+  data: Curve,
   width: number,
 ): { readonly low: Float64Array; readonly high: Float64Array; readonly last: Float64Array } {
   const columns = Math.max(1, Math.min(width, data.length))
@@ -129,10 +156,7 @@ export function envelope(
  * The corners of a curve that is so wide. With more points than pixels, it passes through the lowest and highest value of each
  * column; of one value, as a replay has at its first bar, it is level.
  */
-export function* lineThrough(
-  data: readonly (number | null)[],
-  width: number,
-): Generator<readonly [x: number, value: number]> {
+export function* lineThrough(data: Curve, width: number): Generator<readonly [x: number, value: number]> {
   const { low, high, last } = envelope(data, width * 2)
   const count = low.length
   for (let i = 0; i < count; i++) {

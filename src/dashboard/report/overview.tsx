@@ -7,7 +7,7 @@ import { showsClock } from '../chart/bars.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, cx, Empty, Said } from '../ui/ui.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
-import { EquityChart } from './equity-chart.tsx'
+import { curveFallOf, EquityChart } from './equity-chart.tsx'
 import {
   byMonth,
   byWeekday,
@@ -19,7 +19,15 @@ import {
   type Slice,
   type YearRow,
 } from './figures.ts'
-import { FIGURES, figureName, figureText, figureTone, type EquityFigure } from './figure-text.ts'
+import {
+  CURVE_FALL,
+  CURVE_FALL_PCT,
+  FIGURES,
+  figureName,
+  figureText,
+  figureTone,
+  type EquityFigure,
+} from './figure-text.ts'
 import type { WireField } from '../ui/wire-fields.ts'
 import s from './report.module.css'
 
@@ -80,6 +88,7 @@ function figuresOf(report: Report) {
     ...(field.meaning !== undefined && { title: field.meaning }),
   })
   return {
+    shown,
     all: (key: keyof Report['all']) => shown(key, FIGURES.column[key], report.all[key]),
     equity: (key: EquityFigure) => shown(key, FIGURES.equity[key], report.equity[key]),
   }
@@ -87,7 +96,8 @@ function figuresOf(report: Report) {
 
 function Money({ run }: { readonly run: ShownRun }) {
   const { report } = run
-  const { all, equity } = figuresOf(report)
+  const { all, equity, shown } = figuresOf(report)
+  const fall = curveFallOf(run)
   const { buyHoldPct } = report.equity
   const { winningTrades, trades, openTrades, netProfitPct } = report.all
   const ahead = buyHoldPct === null ? null : netProfitPct - buyHoldPct
@@ -97,10 +107,14 @@ function Money({ run }: { readonly run: ShownRun }) {
         <Figure big {...all('netProfit')} note={all('netProfitPct').value} />
         <Figure
           {...equity('buyHoldPct')}
-          name="Buy & hold"
+          name="Buy & hold from the first trade"
           note={ahead === null ? '' : `${gain(ahead)} against it`}
         />
-        <Figure {...equity('maxDrawdownPct')} name="Max drawdown" note={equity('maxDrawdown').value} />
+        <Figure {...equity('maxDrawdownPct')} note={equity('maxDrawdown').value} />
+        <Figure
+          {...shown('', CURVE_FALL_PCT, fall.curveFallPct)}
+          note={shown('', CURVE_FALL, fall.curveFall).value}
+        />
         <Figure {...equity('cagr')} name="A year (CAGR)" />
         <Figure {...all('profitFactor')} note="won / lost" />
         <Figure {...all('winRate')} note={`${count(winningTrades)} of ${count(trades)}`} />

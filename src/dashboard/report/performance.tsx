@@ -2,10 +2,12 @@
 // have a row for each figure that the wire declares.
 
 import type { Report } from '../../wire/report.ts'
+import type { ShownRun } from '../workspace.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { cx } from '../ui/ui.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
-import { FIGURES, figureName, figureText, figureTone } from './figure-text.ts'
+import { curveFallOf } from './equity-chart.tsx'
+import { CURVE_FALL, CURVE_FALL_PCT, FIGURES, figureName, figureText, figureTone } from './figure-text.ts'
 import s from './report.module.css'
 
 type FigureFields = Readonly<Record<string, WireField>>
@@ -27,9 +29,12 @@ function rowsOf(fields: FigureFields, besides: FigureFields = {}): readonly Figu
 }
 
 const BY_SIDE = rowsOf(FIGURES.column)
-const WHOLE = rowsOf(FIGURES.equity, FIGURES.column)
+const WHOLE = rowsOf(FIGURES.equity, FIGURES.column).flatMap((row) =>
+  row.key === 'maxDrawdown' ? [row, { key: 'curveFall', field: CURVE_FALL, share: CURVE_FALL_PCT }] : [row],
+)
 
-export function Performance({ report }: { readonly report: Report }) {
+export function Performance({ run }: { readonly run: ShownRun }) {
+  const { report } = run
   const cell = (figures: Figures) => (row: FigureRow) => (
     <FigureCell row={row} figures={figures} report={report} />
   )
@@ -41,7 +46,13 @@ export function Performance({ report }: { readonly report: Report }) {
   ]
   const whole: readonly Column<FigureRow>[] = [
     { ...NAME, head: 'Whole account' },
-    { of: 'value', head: 'Value', bare: true, look: 'number', cell: cell(report.equity) },
+    {
+      of: 'value',
+      head: 'Value',
+      bare: true,
+      look: 'number',
+      cell: cell({ ...report.equity, ...curveFallOf(run) }),
+    },
   ]
   return (
     <div class={s.performance}>

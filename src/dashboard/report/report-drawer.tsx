@@ -140,7 +140,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
       {current.replaced && <ChangedSince run={current} />}
       <BarsSince run={current} />
       {view.value === 'overview' && <Overview run={current} />}
-      {view.value === 'performance' && <Performance report={report} />}
+      {view.value === 'performance' && <Performance run={current} />}
       {view.value === 'luck' && <ReportVerdict run={current} />}
       {view.value === 'properties' && <Properties report={report} />}
       {view.value === 'compare' && <Compare run={current} />}

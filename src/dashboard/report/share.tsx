@@ -14,6 +14,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Button, Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { keptRun } from '../run-script.ts'
+import { curveFallOf } from './equity-chart.tsx'
 import type { ShownRun } from '../workspace.ts'
 import s from './report.module.css'
 
@@ -102,14 +103,15 @@ async function pictureNow(): Promise<string | null> {
   return linkPicture(picture, chart).catch(() => null)
 }
 
-function summaryOf({ report, trials }: ShownRun): string {
+function summaryOf(run: ShownRun): string {
+  const { report, trials } = run
   const { all, equity, currency } = report
   return [
     `${report.exchange}:${report.symbol}, ${intervalText(report.interval)}, ${counted(report.range.bars, 'bar')}.`,
     '',
     `- Net profit: ${money(all.netProfit, currency, { plus: true })} (${gain(all.netProfitPct)})`,
-    `- Buy & hold: ${gain(equity.buyHoldPct)}`,
-    `- Max drawdown: ${percent(-equity.maxDrawdownPct)}`,
+    `- Buy & hold from the first trade: ${gain(equity.buyHoldPct)}`,
+    `- Max drawdown (TradingView): ${percent(-equity.maxDrawdownPct)}, of the curve: ${percent(-curveFallOf(run).curveFallPct)}`,
     `- Trades: ${count(all.trades)}, ${percent(all.winRate)} profitable`,
     `- Profit factor: ${ratio(all.profitFactor, 3)}, Sharpe: ${ratio(equity.sharpe, 3)}`,
     // Who is shown the best of many is told so.

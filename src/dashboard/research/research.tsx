@@ -110,7 +110,7 @@ function FirstRun() {
                       money(summary.netProfit, report.currency, { plus: true }),
                       tone(summary.netProfit),
                     ],
-                    ['Max drawdown', percent(-Math.abs(summary.maxDrawdownPct))],
+                    ['Max drawdown (TradingView)', percent(-Math.abs(summary.maxDrawdownPct))],
                     ['Trades', count(summary.trades)],
                   ]}
                 />

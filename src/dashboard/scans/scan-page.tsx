@@ -273,7 +273,12 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
           number('trades', 'Trades', ({ summary }) => summary?.trades, count),
           number('netProfit', 'Net profit', ({ summary }) => summary?.netProfit),
           number('winRate', 'Won', ({ summary }) => summary?.winRate, percent),
-          number('maxDrawdownPct', 'Max drawdown', ({ summary }) => summary?.maxDrawdownPct, percent),
+          number(
+            'maxDrawdownPct',
+            'Max drawdown (TradingView)',
+            ({ summary }) => summary?.maxDrawdownPct,
+            percent,
+          ),
         ]
       : []),
     {

@@ -19,7 +19,7 @@ export const WHOLE: Band = [0, 1]
 /** Lines that are drawn of very many trials. */
 const LINES_MAX = 2000
 
-export function axesOf(names: readonly string[], trials: readonly SweepTrial[]): Axis[] {
+export function axesOf(names: readonly string[], trials: readonly SweepTrial[], drawdown: string): Axis[] {
   return [
     ...names.map((name, i) =>
       axisOf(
@@ -30,7 +30,7 @@ export function axesOf(names: readonly string[], trials: readonly SweepTrial[]):
     ),
     figureAxis('Trades', trials, ({ figures }) => figures['trades']),
     figureAxis(
-      'Max drawdown',
+      drawdown,
       trials,
       ({ figures }) => figures['maxDrawdownPct'],
       (value) => percent(value),

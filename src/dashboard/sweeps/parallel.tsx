@@ -25,9 +25,9 @@ interface ParallelProps {
 }
 
 /** The axes of a sweep's trials, the bands that are chosen on them, and the trials within. */
-export function useBands(names: readonly string[], trials: readonly SweepTrial[]) {
+export function useBands(names: readonly string[], trials: readonly SweepTrial[], drawdown: string) {
   const [bands, setBands] = useState<Bands>([])
-  const axes = axesOf(names, trials)
+  const axes = axesOf(names, trials, drawdown)
   const isAll = bands.every(([low, high]) => low === 0 && high === 1)
   const chosen = isAll ? trials : trials.filter((trial) => isChosen(trial, axes, bands))
   return { axes, bands, setBands, chosen }

@@ -263,6 +263,13 @@ export function inRows<P extends { readonly path: string }>(
   })
 }
 
+/**
+ * What the drawdown of a sweep's trials is: of whole runs TradingView's; where bars are held out, the curve's on the others
+ * (`SpanFigures`).
+ */
+export const drawdownName = ({ windows }: Pick<Sweep, 'windows'>): string =>
+  `Max drawdown (${windows.kind === 'holdout' ? 'curve' : 'TradingView'})`
+
 export const nameOf = ({ input, property }: Varied): string => input ?? property ?? ''
 
 /** With more values than this, neighbouring numbers share a cell. */

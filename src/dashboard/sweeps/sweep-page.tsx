@@ -19,7 +19,7 @@ import { inWords } from './figure-words.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
 import { ShareSweep } from './share-sweep.tsx'
-import { heatOf, nameOf, scoreText, shownChoice, trialRun } from './sweep-model.ts'
+import { drawdownName, heatOf, nameOf, scoreText, shownChoice, trialRun } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
 import { VerdictView } from './verdict-view.tsx'
@@ -130,7 +130,7 @@ interface BodyProps {
 
 function Body({ sweep, verdict, trials }: BodyProps) {
   const open = (trial: number) => attempt(openTrial(sweep, trials, trial))
-  const brush = useBands(sweep.space.map(nameOf), trials)
+  const brush = useBands(sweep.space.map(nameOf), trials, drawdownName(sweep))
   return (
     <div class={j.job}>
       <TrialsDone sweep={sweep} />
@@ -256,7 +256,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
     figure('trades', 'Trades', count),
     figure('netProfitPct', 'Net profit', gain),
     figure('profitFactor', 'Profit factor', factorText),
-    figure('maxDrawdownPct', 'Max drawdown', (value) => percent(value)),
+    figure('maxDrawdownPct', drawdownName(sweep), (value) => percent(value)),
     ...(sweep.windows.kind === 'holdout'
       ? [numbers<SweepTrial>('outside', 'Profit held out', ({ outside }) => outside?.['netProfitPct'], gain)]
       : []),
