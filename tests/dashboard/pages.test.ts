@@ -1226,6 +1226,12 @@ if bar_index % (days * 6) == 9
       expect(await names()).toStartWith('Sold once')
       await page.getByRole('searchbox', { name: 'Find a run' }).fill('nasdaq')
       expect(await names()).toBe('Bought Apple')
+      // A look at one of them, and its way back, keep what it was found by.
+      await page.getByRole('button', { name: 'Bought Apple', exact: true }).click()
+      await page.getByRole('application', { name: /^Chart of AAPL/ }).waitFor()
+      await page.goBack()
+      await page.getByRole('row', { name: /Bought Apple/ }).waitFor()
+      expect(await names()).toBe('Bought Apple')
       await page.getByRole('searchbox', { name: 'Find a run' }).fill('gold')
       await page.getByRole('button', { name: 'Show all' }).click()
       expect(await names()).toStartWith('Sold once')

@@ -14,6 +14,7 @@ import {
   bottom,
   diagnostics,
   keepInputsOf,
+  lastDone,
   run,
   script,
   type OpenScript,
@@ -108,6 +109,7 @@ function show(name: string, source: string, stored: StoredScript | null, given: 
 function put(next: OpenScript): void {
   diagnostics.value = []
   run.value = null
+  lastDone.value = null
   checked.value = null
   script.value = next
   opened.value = next.source

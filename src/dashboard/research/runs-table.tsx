@@ -1,5 +1,6 @@
 // The one table of runs of all kinds: found and put in order, opened, stopped, repeated, compared, put in a portfolio, deleted.
 
+import { signal, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { RUNS_MAX } from '../backtests/compare-model.ts'
 import {
@@ -90,11 +91,16 @@ interface RunsProps {
   readonly empty: ComponentChildren
 }
 
+const ALL_RUNS = { order: NEWEST_FIRST as Order, words: '', days: 'all' as keyof typeof SINCE }
+/** What Research was narrowed to: who has looked at one of the runs comes back to it. */
+const researched = signal(ALL_RUNS)
+
 export function Runs({ names, empty }: RunsProps) {
   const [whole, setWhole] = useState(false)
-  const [order, setOrder] = useState<Order>(NEWEST_FIRST)
-  const [words, setWords] = useState('')
-  const [days, setDays] = useState<keyof typeof SINCE>('all')
+  const own = useSignal(ALL_RUNS)
+  const filter = names ? own : researched
+  const { order, words, days } = filter.value
+  const narrow = (change: Partial<typeof ALL_RUNS>) => (filter.value = { ...filter.peek(), ...change })
   const [picked, setPicked] = useState<readonly string[]>([])
   const kind = wantedKind()
   const isNewest = order.by === NEWEST_FIRST.by && order.down
@@ -128,8 +134,19 @@ export function Runs({ names, empty }: RunsProps) {
     <>
       <div class={cx(p['actions'], p['bar'])}>
         <Segments label="Which runs" value={kind} options={FILTERS} onChange={choose} />
-        <Find label="Find a run" placeholder="Name, market, interval" words={words} onInput={setWords} />
-        <Select label="Made" hideLabel value={days} options={PERIODS} onChange={setDays} />
+        <Find
+          label="Find a run"
+          placeholder="Name, market, interval"
+          words={words}
+          onInput={(text) => narrow({ words: text })}
+        />
+        <Select
+          label="Made"
+          hideLabel
+          value={days}
+          options={PERIODS}
+          onChange={(made) => narrow({ days: made })}
+        />
         <div class={cx(p['actions'], p['chosen'])}>
           <Chosen runs={chosen} onDelete={() => remove(chosen)} />
         </div>
@@ -147,16 +164,7 @@ export function Runs({ names, empty }: RunsProps) {
           ) : rows.length === 0 ? (
             <Empty
               title="None fits"
-              action={
-                <Button
-                  onClick={() => {
-                    setWords('')
-                    setDays('all')
-                  }}
-                >
-                  Show all
-                </Button>
-              }
+              action={<Button onClick={() => narrow({ words: '', days: 'all' })}>Show all</Button>}
             >
               {words.trim() === ''
                 ? 'No run was made then.'
@@ -170,7 +178,7 @@ export function Runs({ names, empty }: RunsProps) {
               columns={columns}
               page={PAGE}
               order={order}
-              onOrder={setOrder}
+              onOrder={(by) => narrow({ order: by })}
               onMore={more ? () => setWhole(true) : undefined}
               choice={{ chosen: picked, nameOf: ({ name }) => name, onChoose: pick }}
             />
