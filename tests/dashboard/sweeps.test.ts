@@ -59,6 +59,12 @@ describe.skipIf(noBrowser)('optimising', () => {
     await page.getByRole('button', { name: 'Optimise', exact: true }).click()
     await page.getByText(/^Best of \d+ tried\. Chance that luck alone did this/).waitFor({ timeout: 60_000 })
     await page.getByRole('heading', { name: 'Map of the scores' }).waitFor()
+    // The best comes first, without looking for it.
+    const scores = page.getByRole('table', { name: 'Trials' }).locator('tbody tr td:nth-child(5)')
+    const texts = (await scores.allInnerTexts()).filter((text) => /\d/.test(text))
+    const values = texts.map((text) => Number(text.replace('−', '-').replaceAll(',', '')))
+    expect(values).toEqual(values.toSorted((a, b) => b - a))
+    expect(values.length).toBeGreaterThan(2)
     await page.getByText('of the first 70% of the bars').first().waitFor()
     await shot(page, 'verdict')
     expect(await violations(page)).toEqual([])

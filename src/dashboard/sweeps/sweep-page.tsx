@@ -122,6 +122,8 @@ function useTrials(id: string, tried: number): readonly SweepTrial[] {
   return trials
 }
 
+const BEST_FIRST = { by: 'score', down: true }
+
 interface BodyProps {
   readonly sweep: Sweep
   readonly verdict: Verdict | null
@@ -146,6 +148,7 @@ function Body({ sweep, verdict, trials }: BodyProps) {
               rows={brush.chosen}
               keyOf={({ trial }) => String(trial)}
               columns={columnsOf(sweep, open)}
+              first={BEST_FIRST}
               page={50}
             />
           </section>
@@ -186,6 +189,8 @@ function Map({
   const [of, setOf] = useState<'best' | 'median'>('best')
   const options = names.map((name, i) => [String(i), name] as const)
   const heat = heatOf(trials, Number(across), down === '' ? null : Number(down), of)
+  const left =
+    sweep.constraints.length === 0 ? 0 : trials.filter(({ score, error }) => score === null && !error).length
   return (
     <section class={j.section}>
       <h2>Map of the scores</h2>
@@ -212,6 +217,12 @@ function Map({
         down={down === '' ? null : (names[Number(down)] ?? '')}
         open={open}
       />
+      {left > 0 && (
+        <p class="muted">
+          Without a score: {counted(left, 'trial')} that {left === 1 ? 'does' : 'do'} not meet{' '}
+          {sweep.constraints.map(inWords).join(' and ')}.
+        </p>
+      )}
     </section>
   )
 }

@@ -81,7 +81,9 @@ interface DataTableProps<R> {
   readonly page?: number
   /** Loads more rows; set while there are more. */
   readonly onMore?: (() => void) | undefined
-  /** Without it, rows start in the given order. */
+  /** The order that rows start in; that in which they are given without it. */
+  readonly first?: Order
+  /** As `first`, and it stays so until `onOrder`. */
   readonly order?: Order
   /** The parent keeps the order. */
   readonly onOrder?: (order: Order) => void
@@ -102,7 +104,7 @@ interface Choice<R> {
 export function DataTable<R>({ rows, wire = {}, empty, page = 100, ...rest }: DataTableProps<R>) {
   const columns = typeof rest.columns === 'function' ? rest.columns({ own, actions, numbers }) : rest.columns
   const { label, keyOf, onOrder, onMore, choice, caption, fixed = false } = rest
-  const [ownOrder, setOwnOrder] = useState<Order | null>(null)
+  const [ownOrder, setOwnOrder] = useState<Order | null>(rest.first ?? null)
   const [shownMax, setShownMax] = useState(page)
   const box = useRef<HTMLDivElement>(null)
   const scrolls = useScrolls(box)
