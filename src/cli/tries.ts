@@ -1,6 +1,7 @@
 // Counts what a command tried, and says what the count leaves of its result.
 
 import type { BacktestResult } from '../broker/backtest.ts'
+import { lagsHolding } from '../broker/statistics/luck-text.ts'
 import { scriptNames, trialName } from '../broker/trial-name.ts'
 import { silentLog } from '../lib/log.ts'
 import { memoryKv } from '../store/memory.ts'
@@ -18,12 +19,17 @@ export async function triedHere(
 ): Promise<Trials> {
   const { kv, userId } = place ?? { kv: memoryKv(), userId: '' }
   const ledger = new Ledger({ kv, log: silentLog })
-  const { inputs, script, range } = report
+  const { inputs, script, range, equity } = report
   const { from, to, bars } = range
   const found = await resultTried(
     ledger,
     { ...key, userId, range: { from: from ?? 0, to: to ?? 0, bars } },
-    { ...scriptNames(source), trial: trialName(inputs, script.declaration), moments: moments() },
+    {
+      ...scriptNames(source),
+      trial: trialName(inputs, script.declaration),
+      moments: moments(),
+      lags: lagsHolding(equity),
+    },
   )
   await ledger.settled()
   return found

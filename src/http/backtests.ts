@@ -185,6 +185,7 @@ function wire(run: Run): BacktestWire {
     userId: _owner,
     tried: _tried,
     moments: _moments,
+    lags: _lags,
     seriesOwner = '',
     error,
     currency = null,

@@ -212,7 +212,7 @@ describe('backtest', () => {
     const run = async (...more: string[]) =>
       (await chartroom(data, 'backtest', path, ...SERIES, '--last', '1000', ...more)).out
     expect(await run()).toMatch(
-      /^The only combination of this script tried on SP:SPX 1d. Chance that luck alone did this: \d+%.\n(No number of bars|It takes [\d,]+ bars)/m,
+      /^The only combination of this script tried on SP:SPX 1d. Chance that luck alone did this: \d+%. Buying and holding would have made more.\n(No number of bars|It takes [\d,]+ bars)/m,
     )
     await run('--inputs', '{"Length": 30}')
     const space = ['--set', 'Length=10..30/10', '--workers', '1', '--last', '300']

@@ -51,6 +51,8 @@ export interface Run extends Omit<RunRequest, keyof JobScript> {
   readonly tried?: string
   /** Of its returns a bar, by which luck is judged; null if nothing was traded, missing in old records. */
   readonly moments?: BacktestOutput['tried']['moments']
+  /** Missing in old records, as if it did not. */
+  readonly lags?: boolean
   /** For lists; null if nothing was traded, missing until it is done and in old records. */
   readonly curve?: BacktestOutput['curve']
   /** Times of the first and last bar it ran on, and how many; null until it is done. */

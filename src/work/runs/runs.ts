@@ -361,6 +361,7 @@ export class Runs extends KeptJobs<Run> {
       currency: output.currency,
       tried: output.tried.script,
       moments: output.tried.moments,
+      lags: output.tried.lags,
       curve: output.curve,
       range: rangeOf(bars),
     }

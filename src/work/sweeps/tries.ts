@@ -14,6 +14,8 @@ export interface Result extends SeriesKey {
   readonly tried?: string
   /** null if nothing was traded, missing in records from before they were kept. */
   readonly moments?: SharpeRecord | null
+  /** Whether holding would have made more. */
+  readonly lags?: boolean
   readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
 }
 
@@ -28,9 +30,9 @@ const statistics = lazily(async () => ({
 export async function resultTried(
   ledger: Ledger,
   result: Result,
-  { script, formerly, trial, moments }: BacktestOutput['tried'],
+  { script, formerly, trial, moments, lags }: BacktestOutput['tried'],
 ): Promise<Trials> {
-  const known = { ...result, tried: script, moments }
+  const known = { ...result, tried: script, moments, lags }
   const of = { ...triedScript(known)!, formerly }
   await ledger.rename(of)
   ledger.note({ ...of, trial, ...(moments && { sharpe: moments.sharpe }) })
@@ -39,7 +41,7 @@ export async function resultTried(
 
 /** The tries so far, those that are noted and not written yet too; null for a result that the ledger does not know. */
 export async function triesOf(ledger: Ledger, result: Result): Promise<Trials | null> {
-  const { moments, range } = result
+  const { moments, range, lags = false } = result
   const tried = await triedOf(ledger, result)
   if (!tried || !range) return null
   const { counted } = tried
@@ -53,7 +55,7 @@ export async function triesOf(ledger: Ledger, result: Result): Promise<Trials | 
   const sharpe = judgedSharpe(moments, counted, tried.deviation)
   return {
     counted,
-    sentence: `${tries} ${luckSentence(sharpe.deflated)}`,
+    sentence: `${tries} ${luckSentence(sharpe.deflated, lags)}`,
     sharpe,
     length: judgedLength(sharpe, counted, range.to - range.from),
   }

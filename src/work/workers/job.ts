@@ -198,7 +198,7 @@ export interface PortfolioOutput {
   readonly partTracks: readonly (TextBytes | null)[]
   /** The trades of all parts as CSV. */
   readonly trades: TextBytes
-  readonly tried: readonly Omit<BacktestOutput['tried'], 'moments'>[]
+  readonly tried: readonly Omit<BacktestOutput['tried'], 'moments' | 'lags'>[]
 }
 
 /** See `broker/forward.ts`. */
@@ -321,6 +321,8 @@ export interface BacktestOutput {
     readonly trial: string
     /** Of the returns a bar; null if nothing was traded. */
     readonly moments: SharpeRecord | null
+    /** See `lagsHolding`. */
+    readonly lags: boolean
   }
   /** See `BacktestResult.curve`. */
   readonly curve: readonly number[] | null

@@ -18,6 +18,8 @@ import { monteCarloOfTrades } from '../../broker/statistics/monte-carlo.ts'
 import { plateau } from '../../broker/statistics/plateau.ts'
 import { costSensitivity } from '../../broker/statistics/sensitivity.ts'
 import { walkForward, type WalkForwardRun } from '../../broker/statistics/walk-forward.ts'
+import { lagsHolding } from '../../broker/statistics/luck-text.ts'
+import type { ReportEquity } from '../../wire/report.ts'
 import type { Verdict } from '../../wire/sweep.ts'
 import type { JudgeJob, JudgeOutput } from './job.ts'
 import type { Judged } from './verdict.ts'
@@ -62,6 +64,8 @@ export function judge(job: Judging, request: BacktestRequest): Omit<JudgeOutput,
 }
 
 interface BestTrades {
+  /** Of all bars, those held out too. */
+  readonly equity: ReportEquity
   readonly initialCapital: number
   readonly tickValue: number
   readonly trades: readonly TradeRow[]
@@ -70,11 +74,22 @@ interface BestTrades {
 function tradesOf(request: BacktestRequest, trial: TrialInputs, { inside }: Measured): BestTrades {
   const results = trialResults(request, trial)
   return {
+    equity: results.figures.equity,
     initialCapital: results.figures.initialCapital,
     tickValue: request.symbol.mintick * request.symbol.pointValue,
     // Only trades on the bars that the trial was chosen on.
     trades: results.closed().filter(({ exitBar }) => exitBar >= inside.from && exitBar < inside.to),
   }
+}
+
+/** Whether holding would have made more on the bars that the trial was chosen on, if it closed a trade on them. */
+function lagsOn(job: Judging, best: number, { equity, initialCapital, trades }: BestTrades): boolean {
+  const { bars, measured } = job
+  const to = measured.inside.to
+  if (to === bars.length) return lagsHolding(equity)
+  if (equity.buyHold === null || trades.length === 0) return false
+  const share = bars.close[to - 1]! / bars.close[bars.length - 1]!
+  return profitOf(job, best) < (equity.buyHold + initialCapital) * share - initialCapital
 }
 
 function scoresOf({ rows, measured }: Judging): Float64Array {
@@ -127,6 +142,7 @@ function judgedOf(job: Judging, scores: Float64Array, best: number, trades: Best
     verdict,
     isOne: job.deviation !== undefined,
     loses: profitOf(job, best) < 0,
+    lags: trades !== null && lagsOn(job, best, trades),
     own: scores.length - failed + job.filtered,
   }
 }

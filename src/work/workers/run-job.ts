@@ -4,6 +4,7 @@ import { compareReports } from '../../broker/report/difference.ts'
 import { packGiven, type Packed } from '../../wire/columns.ts'
 import type { Report } from '../../wire/report.ts'
 import type { Verification } from '../../wire/backtest.ts'
+import { lagsHolding } from '../../broker/statistics/luck-text.ts'
 import { trialName } from '../../broker/trial-name.ts'
 import { findRepaint } from '../../broker/repaint.ts'
 import type { BacktestRequest, BacktestResult } from '../../broker/backtest.ts'
@@ -43,7 +44,7 @@ export async function runJob(
     ...texts,
     summary,
     currency,
-    tried: { ...triedBy(job, report), moments: result.moments() },
+    tried: { ...triedBy(job, report), moments: result.moments(), lags: lagsHolding(report.equity) },
     curve: result.curve(),
     barsHash: result.barsHash,
     // Packing takes the run's columns away, so the texts have to be written first.
@@ -61,7 +62,7 @@ export async function previewJob(
 ): Promise<PreviewOutput> {
   const { result, scales } = await weighedResult(job, desk, run)
   const { report } = result
-  const tried = { ...triedBy(job, report), moments: result.moments() }
+  const tried = { ...triedBy(job, report), moments: result.moments(), lags: lagsHolding(report.equity) }
   const packed = packedResult(result, job.tracks, scales)
   result.release()
   return { result: packed, tried, barsHash: result.barsHash }

@@ -13,6 +13,8 @@ export interface Judged {
   readonly isOne: boolean
   /** Whether the best loses money. */
   readonly loses: boolean
+  /** Whether holding would have made more than the best. */
+  readonly lags: boolean
   /** Distinct trials of this sweep alone, with those that halving sorted out. */
   readonly own: number
 }
@@ -34,7 +36,7 @@ export function withLuck({ verdict: judged, ...of }: Judged, found: readonly Luc
       hansen: shownTest(tests.hansen),
     },
   }
-  return { ...verdict, sentence: of.isOne ? sentenceOfOne(verdict) : sentenceOf(verdict, of) }
+  return { ...verdict, sentence: of.isOne ? sentenceOfOne(verdict, of) : sentenceOf(verdict, of) }
 }
 
 function joined(parts: readonly Float64Array[]): Float64Array {
@@ -67,14 +69,20 @@ function shownOverfitting(found: Overfitting): NonNullable<Verdict['overfitting'
 }
 
 /** The sentence that a trader reads first. */
-function sentenceOf(verdict: Omit<Verdict, 'sentence'>, { loses, own }: Omit<Judged, 'verdict'>): string {
+function sentenceOf(
+  verdict: Omit<Verdict, 'sentence'>,
+  { loses, lags, own }: Omit<Judged, 'verdict'>,
+): string {
   const { best, trials, counted, sharpe } = verdict
   if (trials === 0) return 'Nothing was tried: no choice of values meets the conditions.'
   const tried = own.toLocaleString('en')
   if (!best || !sharpe) return `${tried} tried, and none meets the objective and its constraints.`
   const head = own === 1 ? 'One tried' : `Best of ${tried} tried`
   const before = counted > own ? ` (${counted.toLocaleString('en')} with those before)` : ''
-  const says = [`${head}${before}${loses ? ', and it loses money' : ''}.`, luckSentence(sharpe.deflated)]
+  const says = [
+    `${head}${before}${loses ? ', and it loses money' : ''}.`,
+    luckSentence(sharpe.deflated, lags),
+  ]
   const luck = sharpe.deflated === null ? null : 1 - sharpe.deflated
   const doubt =
     luck === null
@@ -152,13 +160,16 @@ const FAILS = [
 ] as const
 
 /** The sentence for a single backtest, which is one of so many tries. */
-function sentenceOfOne({ counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'>): string {
+function sentenceOfOne(
+  { counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'>,
+  { lags }: Pick<Judged, 'lags'>,
+): string {
   const tries =
     counted <= 1 ? 'The only try of this script here.' : `One of ${counted.toLocaleString('en')} tried.`
   const loss = monteCarlo
     ? ` Drawn at random again, its trades lose in ${percentText(monteCarlo.loss)} of the histories.`
     : ''
-  return `${tries} ${luckSentence(sharpe?.deflated ?? null)}${loss}`
+  return `${tries} ${luckSentence(sharpe?.deflated ?? null, lags)}${loss}`
 }
 
 const judged = (isRobust: boolean) => (isRobust ? 'robust' : 'not robust')

@@ -192,6 +192,28 @@ test('every answer with a result says how often its script was tried, by whateve
   pool.close()
 })
 
+test('what holding beats says so, when it runs, when it is read again, and in its verdict', async () => {
+  const { call, pool } = await sweepServer()
+  const { bars, symbol, exchange, interval } = SWEEP
+  const body = { name: 'one', source: CROSS, bars, symbol, exchange, interval }
+  const sentences = async (overrides: object) => {
+    const { id, trials, result } = (await call('POST', '/api/platform/backtests', { ...body, overrides }))
+      .json
+    const { netProfit, openProfit, buyHold } = result.report.equity
+    const of = (path: string) => call('GET', `/api/platform/backtests/${id}${path}`)
+    const [again, { verdict }] = [(await of('')).json, (await of('/verdict')).json]
+    const said: string[] = [trials.sentence, again.trials.sentence, verdict.sentence]
+    return [
+      netProfit + openProfit < buyHold,
+      ...said.map((one) => one.includes('%. Buying and holding would have made more.')),
+    ]
+  }
+  expect(await sentences({})).toEqual(Array(4).fill(false))
+  const dear = { commission_type: 'percent', commission_value: 10 }
+  expect(await sentences(dear)).toEqual(Array(4).fill(true))
+  pool.close()
+})
+
 test('a single result is judged by its returns a bar, as the papers do', async () => {
   const { call, pool } = await sweepServer()
   const { bars, symbol, exchange, interval } = SWEEP

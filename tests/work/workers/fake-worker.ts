@@ -61,7 +61,8 @@ function result(fields: object): BacktestResult {
     sharpe: 0,
   }
   const script = { declaration: {} }
-  const report = { version: 1, summary, currency: 'USD', inputs: {}, script, trades: [], ...fields }
+  const equity = { netProfit: 0, openProfit: 0, buyHold: null }
+  const report = { version: 1, summary, currency: 'USD', inputs: {}, script, equity, trades: [], ...fields }
   return {
     report: report as unknown as BacktestResult['report'],
     barsHash: null,

@@ -23,7 +23,8 @@ const NOTHING = {
 } satisfies Judged['verdict']
 
 const said = (part: Partial<Judged['verdict']>, of: Partial<Judged> = {}) =>
-  withLuck({ verdict: { ...NOTHING, ...part }, isOne: false, loses: false, own: 4, ...of }, []).sentence
+  withLuck({ verdict: { ...NOTHING, ...part }, isOne: false, loses: false, lags: false, own: 4, ...of }, [])
+    .sentence
 
 const deflated = (chance: number | null) => ({ ...NOTHING.sharpe, deflated: chance })
 const heldOut = (efficiency: number) => ({
