@@ -1,8 +1,10 @@
 // Other symbols over a chart, and formulas of symbols.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { gain } from '../../src/dashboard/format.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { closesOn, factorOf, rangeOfLine } from '../../src/dashboard/chart/compared.ts'
+import { sinceFirst } from '../../src/dashboard/chart/axis-labels.ts'
+import { changeBy, closesOn, factorOf, rangeOfLine } from '../../src/dashboard/chart/compared.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
 function barsOf(rows: readonly (readonly [time: number, close: number])[]): Bars {
@@ -35,15 +37,33 @@ describe('a symbol over a chart', () => {
     expect([...closesOn(barsOf([]), other, 10)]).toEqual([])
   })
 
-  test('begins in view where the chart does, and makes room on the scale', () => {
+  test('begins in view at 0% of the scale, and makes room on it', () => {
     const line = { values, scale: 'percent', color: '#000000' } as const
-    expect(factorOf(line, chart, 0, 4)).toBe(20)
-    expect(rangeOfLine(line, chart, 0, 4)).toEqual({ low: 20, high: 80 })
+    expect(factorOf(line, chart, 0, 4)).toBe(10)
+    expect(rangeOfLine(line, chart, 0, 4)).toEqual({ low: 10, high: 40 })
     expect(factorOf(line, chart, 3, 4)).toBe(10)
     expect(factorOf(line, chart, 4, 4)).toBeNaN()
     expect(rangeOfLine({ ...line, scale: 'price' }, chart, 0, 4)).toEqual({ low: 1, high: 4 })
     expect(rangeOfLine({ ...line, scale: 'own' }, chart, 0, 4)).toBeNull()
   })
+
+  // A view mostly begins between two bars, and the scale counts from the first of them, which is partly in view.
+  test.each([0, 0.4, 1, 1.6, 2, 2.9])(
+    'says at each bar what the scale has at the line, from %d on',
+    (left) => {
+      for (const name of ['itself', 'other'] as const) {
+        const own = name === 'itself' ? closesOn(chart, chart, 10) : values
+        const factor = factorOf({ values: own, scale: 'percent' }, chart, left, 4)
+        for (let bar = Math.floor(left); bar <= 4; bar++) {
+          if (Number.isNaN(own[bar]!)) continue
+          const read = sinceFirst(own[bar]! * factor, chart, left)
+          expect([bar, gain(changeBy(own, left, bar))]).toEqual([bar, read!])
+        }
+      }
+      // What ended before the view, and has no bars in it.
+      expect(changeBy(closesOn(chart, barsOf([[0, 1]]), 10), 2, 0)).toBeNaN()
+    },
+  )
 })
 
 describe.skipIf(noBrowser)('on the page', () => {

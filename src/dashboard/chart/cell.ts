@@ -35,6 +35,8 @@ export class Cell {
   readonly heights
   /** The bars of the symbols that are drawn over it, or why there are none, by their name. */
   readonly comparedBars = signal<Readonly<Record<string, Bars | Error>>>({})
+  /** The left edge of what is in view, which may lie between bars. */
+  readonly leftBar = signal(0)
   readonly showScript = signal(true)
   /** Whether a replay is on, during which the real bars are shown, since it goes by them. */
   readonly replaying

@@ -157,7 +157,10 @@ function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView 
         if (now.trade) bottom.value = 'trades'
         passTime(cell, now.bar)
       },
-      onRange: () => passRange(cell),
+      onRange: (left) => {
+        cell.leftBar.value = left
+        passRange(cell)
+      },
       onLayout: (boxes) => (cell.paneBoxes.value = boxes),
       onHeights: (heights) => (cell.heights.value = heights),
     })

@@ -2,18 +2,20 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { Compared, Market } from '../charts.ts'
-import { intervalText, gain } from '../format.ts'
+import { intervalText, gain, time } from '../format.ts'
 import { theme } from '../settings.ts'
 import { Button, cx, toastError, IconButton } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'
-import { barAt } from './bars.ts'
+import { barMsOf, showsClock } from './bars.ts'
 import { symbols, type Cell } from './cell.ts'
 import s from './chart.module.css'
-import { replayOnChart } from './chart-state.ts'
+import { replayOnChart, zone } from './chart-state.ts'
+import { changeBy, closesOn } from './compared.ts'
+import { lastValue } from './draw-marks.ts'
 import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compare-symbols.ts'
 import { factsOf } from './made-markets.ts'
 import { legible } from './paint.ts'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { navigate } from '../router.ts'
 import { fetchMarket } from './fetch-market.ts'
 import { useFetchable } from './fetch-symbol.tsx'
@@ -92,19 +94,28 @@ function ComparedValue({
   readonly other: Bars
   readonly bar: number
 }) {
-  const time = bars.time[bar] ?? 0
-  const at = barAt(other, time)
-  const from = bars.time[Math.max(0, Math.ceil(cell.view.value?.camera.visible?.from ?? 0))] ?? time
-  if (other.length === 0 || time < other.time[0]!) return <span class="muted">∅</span>
-  const change = other.close[at]! / other.close[barAt(other, from)]! - 1
+  const { interval } = cell.market.value
+  const values = useMemo(() => closesOn(bars, other, barMsOf(interval)), [bars, other, interval])
+  const at = lastValue(values, bar)
+  const change = changeBy(values, cell.leftBar.value, at)
+  if (Number.isNaN(change)) return <span class="muted">{awayText(other, interval)}</span>
   return (
     <span class={cx('num', s.legendValues)}>
-      <span>{plotText(other.close[at]!)}</span>
+      <span>{plotText(values[at]!)}</span>
       <span class={change >= 0 ? 'up' : 'down'} title="Since the first bar in view">
         {gain(change)}
       </span>
     </span>
   )
+}
+
+/** What is said of a symbol at a bar that it has none for. */
+const awayText = (other: Bars, interval: string): string => {
+  if (other.length === 0 || replayOnChart.peek()?.blind) return 'no bars here'
+  const [from, to] = [other.time[0], other.time[other.length - 1]].map((at) =>
+    time(at, zone.value, showsClock(interval)),
+  )
+  return `no bars here: it has ${from} to ${to}`
 }
 
 /** What the legend says of a compared symbol without bars, with the way to get some. */

@@ -12,6 +12,8 @@ export interface ComparedLine {
   readonly color: string
 }
 
+type Line = Pick<ComparedLine, 'values' | 'scale'>
+
 /**
  * The closes of other bars, one for each bar of a chart: that of the newest bar which had opened by then. NaN before the
  * first and after the last of the other bars.
@@ -32,16 +34,24 @@ export function closesOn(bars: Bars, other: Bars, barMs: number): Float64Array {
 
 /** The first bar from one on that has a value; -1 = none up to the last. */
 function firstWith(values: Float64Array, from: number, to: number): number {
-  for (let i = Math.max(0, from); i <= Math.min(values.length - 1, to); i++)
+  for (let i = Math.max(0, Math.floor(from)); i <= Math.min(values.length - 1, to); i++)
     if (!Number.isNaN(values[i]!)) return i
   return -1
 }
 
-/** The factor that makes the line begin, in view, at the chart's close; NaN = the line is not in view. */
-export function factorOf({ values, scale }: ComparedLine, bars: Bars, from: number, to: number): number {
+/**
+ * The factor that puts the line's first value in view where the scale has 0%: at the first close of the chart in view, as each
+ * symbol counts from its own first bar on TradingView. NaN = the line is not in view. `from` may lie between bars.
+ */
+export function factorOf({ values, scale }: Line, bars: Bars, from: number, to: number): number {
   if (scale !== 'percent') return 1
   const first = firstWith(values, from, to)
-  return first < 0 ? Number.NaN : bars.close[first]! / values[first]!
+  return first < 0 ? Number.NaN : bars.close[Math.max(0, Math.floor(from))]! / values[first]!
+}
+
+/** How far it has moved by a bar since its first value in view: what the scale has at the line. NaN = it has none there. */
+export function changeBy(values: Float64Array, from: number, bar: number): number {
+  return values[bar]! / values[firstWith(values, from, bar)]! - 1
 }
 
 /** What the price scale has to hold for it; null = nothing. */

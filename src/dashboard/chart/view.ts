@@ -39,7 +39,7 @@ interface ViewEvents {
   readonly onHover: (hover: Hover | null) => void
   readonly onClick: (hover: Hover) => void
   /** Called when other bars have come into view. */
-  readonly onRange: () => void
+  readonly onRange: (left: number) => void
   readonly onLayout: (boxes: readonly PaneBox[]) => void
   /** Somebody has dragged the line between two panes. */
   readonly onHeights: (heights: Scene['heights']) => void
@@ -89,7 +89,7 @@ export class ChartView {
       this.#setCrosshairPrice(true)
       events.onHover(this.#hoverOf(event))
     })
-    this.#chart.timeScale().subscribeVisibleLogicalRangeChange(() => events.onRange())
+    this.#chart.timeScale().subscribeVisibleLogicalRangeChange((range) => events.onRange(range?.from ?? 0))
     this.#chart.subscribeClick((event) => {
       const hover = this.#hoverOf(event)
       if (hover) events.onClick(hover)
