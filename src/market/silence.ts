@@ -7,6 +7,19 @@ const DAYS_MS = 6 * 86_400_000
 const PERIODS = 5
 const REMEDY = 'Follow or fetch it under Markets, or import bars as they end.'
 
+/** What to say to who waits for bars that a provider is asked for; null while it brings them. `said`: how it goes, as a sentence. */
+export function feedSilence({ state, failures, newestBar, said }: Asked): string | null {
+  if (state === 'retrying') return failures > 0 || newestBar === null ? `No new bars come. ${said}` : said
+  return state === 'waiting' || newestBar === null ? `No new bar has come yet. ${said}` : null
+}
+
+interface Asked {
+  readonly state: string
+  readonly failures: number
+  readonly newestBar: number | null
+  readonly said: string
+}
+
 /**
  * What to say to who waits for bars of a series; null if its newest bar, of the time `newest` in UTC ms, has just ended. `why`:
  * what is known of the reason, with the remedy.

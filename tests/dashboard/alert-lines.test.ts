@@ -290,8 +290,9 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await makeAlert(page, { ...apple, op: 'above', price: 9000 })
     await page.clock.install()
     // No provider follows it: what one would say of a machine without a network is another story.
+    let feeds: object[] = []
     await page.route(/\/api\/platform\/feeds(?:\?|$)/, (route) =>
-      route.fulfill({ json: { ok: true, feeds: [], nextCursor: null } }),
+      route.fulfill({ json: { ok: true, feeds, nextCursor: null } }),
     )
     await page.goto(`${site.url}/chart/NASDAQ%3AAAPL/1d`)
     await page.getByRole('button', { name: /^Alerts/ }).click()
@@ -301,6 +302,11 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     expect(await row.innerText()).toContain('AAPL is above 9,000')
     // Its bars are of a file that ended years ago, and so is what fires on them.
     await row.getByText(/^No new bars come: the newest of NASDAQ:AAPL 1D is of \d/).waitFor()
+    // Nor does one come where it is followed and nobody answers; it is known soon after.
+    const said = 'Yahoo cannot be reached.'
+    feeds = [{ ...apple, interval: '1d', state: 'retrying', failures: 1, newestBar: 1, said }]
+    await page.clock.fastForward('00:10')
+    await row.getByText(`No new bars come. ${said}`).waitFor()
     await makeAlert(page, { ...apple, op: 'above', price: 1 })
     await page
       .getByRole('list', { name: 'Firings' })

@@ -925,7 +925,25 @@ if bar_index % (days * 6) == 9
   journey(
     'bars are imported by file and shown',
     async () => {
-      const { page, complaints } = await openAt('/markets/sources')
+      const { page, complaints } = await openAt('/markets')
+      // What is followed stands there, with how it goes: no provider is asked from here.
+      const series = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1d', followed: true }
+      const said = 'Binance cannot be reached.'
+      const providers = [{ name: 'Binance', exchanges: ['BINANCE'] }]
+      let feeds: object[] = []
+      await page.route('**/api/platform/feeds*', (route) => {
+        const method = route.request().method()
+        if (method !== 'GET') feeds = method === 'POST' ? [{ ...series, state: 'retrying', said }] : []
+        return route.fulfill({ json: { ok: true, ...series, deleted: true, feeds, providers } })
+      })
+      await page.getByRole('link', { name: 'Sources' }).click()
+      await page.getByLabel('Symbol').fill('BTCUSDT')
+      await page.getByRole('button', { name: 'Follow', exact: true }).click()
+      const feed = page.getByRole('row').filter({ hasText: 'BINANCE:BTCUSDT 1D' })
+      await feed.getByText(said).waitFor()
+      await feed.getByRole('button', { name: 'Stop following' }).click()
+      await feed.waitFor({ state: 'detached' })
+      await page.unrouteAll()
       const rows = Array.from({ length: 30 }, (_, i) => `${1_700_000_000 + i * 3600},10,12,9,11,5`)
       const csv = `time,open,high,low,close,volume\n${rows.join('\n')}\n`
       await page

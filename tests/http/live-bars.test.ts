@@ -104,6 +104,18 @@ test('an alert by itself asks nobody; once its provider is chosen, its series co
   expect(it.venue.connections).toBe(1)
 })
 
+test('of a provider that cannot be reached, whoever makes an alert is told why no bar comes', async () => {
+  await using it = await live()
+  it.venue.isDown = true
+  await it.call('POST', '/feeds', SERIES)
+  await it.pass(5000)
+  const alert = { ...SERIES, kind: 'price', op: 'crossing_up', price: 1e9, channels: ['email'] }
+  const { warnings } = (await it.call('POST', '/alerts', alert)).json
+  expect(warnings.map(({ message }: { message: string }) => message)).toContain(
+    'No new bars come: there are none of BINANCE:BTCUSDT 1m yet. Binance cannot be reached: connect ECONNREFUSED.',
+  )
+})
+
 test('a price alert fires on the forming bar, which no store has, and the closed bar follows it', async () => {
   await using it = await live()
   await it.call('POST', '/feeds', SERIES)

@@ -6,7 +6,7 @@ import { seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
 import { parseInterval } from '../../src/market/interval.ts'
 import { fetchSeries, providerOf } from '../../src/market/providers/fetch-bars.ts'
 import type { ProviderDeps } from '../../src/market/providers/provider.ts'
-import { ProviderError } from '../../src/market/providers/provider-error.ts'
+import { ProviderError, unreachable } from '../../src/market/providers/provider-error.ts'
 import { yahoo } from '../../src/market/providers/yahoo.ts'
 import { rows } from './bar-store.conformance.ts'
 import {
@@ -444,6 +444,18 @@ describe('Yahoo Finance', () => {
         local(() => Response.json(body)),
       ),
     ).toMatchObject({ kind: 'unknown_symbol' })
+  })
+})
+
+test.each([
+  ['ENOTFOUND', 'this server cannot find its address; is it on the Internet?'],
+  ['ECONNREFUSED', 'it takes no connection from this server.'],
+  ['ERR_TLS', 'getaddrinfo said so.'],
+])('a provider that is not reached is said in words: %s', (code, why) => {
+  const error = Object.assign(new TypeError('getaddrinfo said so'), { code })
+  expect(unreachable('Binance', error)).toMatchObject({
+    kind: 'unavailable',
+    message: `Binance cannot be reached: ${why}`,
   })
 })
 

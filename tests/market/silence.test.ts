@@ -1,7 +1,7 @@
 // What is said of series whose bars stay away.
 
 import { expect, test } from 'bun:test'
-import { silenceText } from '../../src/market/silence.ts'
+import { feedSilence, silenceText } from '../../src/market/silence.ts'
 
 const NOW = Date.UTC(2026, 0, 10)
 const DAY = 86_400_000
@@ -20,4 +20,18 @@ test.each([
 
 test('where nobody knows why, it is said how bars come', () => {
   expect(silenceText(of('1h'), 0, NOW, null)).toEndWith('under Markets, or import bars as they end.')
+})
+
+const FEED = { state: 'fresh', failures: 0, newestBar: NOW as number | null, said: 'So it goes.' }
+test.each([
+  [{}, null],
+  [{ newestBar: null }, 'No new bar has come yet. So it goes.'],
+  [{ state: 'live' }, null],
+  [{ state: 'waiting' }, 'No new bar has come yet. So it goes.'],
+  [{ state: 'retrying', failures: 1 }, 'No new bars come. So it goes.'],
+  [{ state: 'retrying', newestBar: null }, 'No new bars come. So it goes.'],
+  // Its stream is cut, and requests bring them.
+  [{ state: 'retrying' }, 'So it goes.'],
+])('of a series that a provider is asked for, %j', (change, said) => {
+  expect(feedSilence({ ...FEED, ...change })).toBe(said)
 })

@@ -21,6 +21,7 @@ import {
   askFirst,
   attempt,
   useLoad,
+  useReloadWhile,
   type Loaded,
   usePages,
   type Paged,
@@ -31,11 +32,12 @@ import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
 import { alertAt } from '../workspace.ts'
 import { alertsChanged } from './on-charts.ts'
-import { lookForSilence, sendsMail, silenceOf } from './silence.ts'
+import { lookAtFeeds, lookForSilence, sendsMail, silenceOf } from './silence.ts'
 import s from './alerts.module.css'
 import { keysShown } from '../commands.ts'
 
 const DAY_MS = 86_400_000
+const FEEDS_AGAIN_MS = 10_000
 
 export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<Paged<Firing>> } {
   const [tick, setTick] = useState(0)
@@ -49,6 +51,7 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
     lookForSilence().catch(() => undefined)
   }, [alertsChanged.value])
   const alerts = useLoad(async (signal) => (await call('GET /api/platform/alerts', { signal })).alerts, keys)
+  useReloadWhile(alerts.data?.some(isOn) === true, { reload: lookAtFeeds }, FEEDS_AGAIN_MS)
   const firings = usePages('firings', (asked) => call('GET /api/platform/alerts/firings', asked), keys)
   return { alerts, firings }
 }

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
-import { silenceText } from '../../market/silence.ts'
+import { feedSilence, silenceText } from '../../market/silence.ts'
 import { call } from '../api-client.ts'
 import { isSameMarket } from '../charts.ts'
 import { toast } from '../ui/ui.tsx'
@@ -27,6 +27,13 @@ export async function lookForSilence(): Promise<void> {
   known.value = { at: Date.now(), symbols, feeds, mails }
 }
 
+/** Asked again while alerts wait: a provider is lost, or comes back, without anybody touching them. */
+export const lookAtFeeds = (): void =>
+  void call('GET /api/platform/feeds').then(
+    ({ feeds }) => (known.value = known.value && { ...known.value, feeds }),
+    () => undefined,
+  )
+
 /** Whether alerts go out by mail: where the server has none they are only listed. */
 export const sendsMail = (): boolean => known.value?.mails !== false
 
@@ -41,7 +48,7 @@ export function silenceOf(alert: Alert): string | null {
   const all = facts?.series ?? []
   const own = all.find((series) => series.interval === interval)
   const feed = own?.shared === false ? undefined : feeds.find((one) => isSameMarket(one, alert))
-  if (feed && feed.state !== 'stopped') return null
+  if (feed && feed.state !== 'stopped') return feedSilence(feed)
   // Bars of other intervals may be made into those of the alert.
   const newest = (own ? [own] : all).map(({ last }) => last)
   return silenceText(alert, newest.length > 0 ? Math.max(...newest) : null, Date.now(), feed?.said ?? null)

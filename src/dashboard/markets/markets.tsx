@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { count } from '../format.ts'
-import { Page, attempt, pageStyles as p, useAnswer } from '../frame/page.tsx'
+import { Page, attempt, pageStyles as p, useAnswer, useReloadWhile } from '../frame/page.tsx'
 import { href, navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { Button, Empty, Failure, Skeleton, Field, Progress, toast } from '../ui/ui.tsx'
@@ -16,6 +16,7 @@ import { call } from '../api-client.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { forgetSymbols } from '../watchlists/quotes.ts'
+import { Followed } from './followed.tsx'
 import { ImportBars } from './import-bars.tsx'
 import { ProviderKeys } from './provider-keys.tsx'
 
@@ -107,6 +108,7 @@ function List({ id, isNew }: { readonly id: string; readonly isNew: boolean }) {
   )
 }
 
+const FEEDS_AGAIN_MS = 5000
 const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')
 
 function Sources() {
@@ -132,6 +134,8 @@ function Providers() {
       feeds.reload()
     },
   })
+  // A provider that does not answer is known to be away some seconds later.
+  useReloadWhile((feeds.data?.feeds.length ?? 0) > 0, feeds, FEEDS_AGAIN_MS)
   const { exchange, symbol, interval } = form.values
   const series = { exchange: exchange.trim(), symbol: symbol.trim(), interval: interval.trim() }
   const providers = feeds.data?.providers
@@ -141,7 +145,7 @@ function Providers() {
   const isIncomplete = series.exchange === '' || series.symbol === '' || isUnknown
   const follow = () =>
     attempt(call('POST /api/platform/feeds', { body: series }), () => {
-      toast(`${series.symbol} is kept up to date`, { tone: 'up' })
+      form.set('symbol', '')
       feeds.reload()
     })
   return (
@@ -168,6 +172,7 @@ function Providers() {
         </div>
         {form.busy && <Progress fraction={null} label="Fetching bars" />}
       </Form>
+      {feeds.data && <Followed feeds={feeds.data.feeds} onChanged={feeds.reload} />}
       {providers && (
         <dl class={p['facts']}>
           {providers.map((one) => (

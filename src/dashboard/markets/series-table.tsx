@@ -1,6 +1,7 @@
 // The symbols that have bars, with their series: how far they reach, how fresh they are, what is missing, what brings the next.
 
 import { FACTS } from './facts.ts'
+import { FeedState } from './followed.tsx'
 import { useEffect } from 'preact/hooks'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
@@ -15,7 +16,7 @@ import { navigate } from '../router.ts'
 import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { item, Menu, type MenuItem } from '../ui/menu.tsx'
-import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
+import { Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { seriesFields, bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { forgetSymbols } from '../watchlists/quotes.ts'
 import s from './markets.module.css'
@@ -153,12 +154,10 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
   if (!feed) return <span class="muted">by hand</span>
   return (
     <span title={feed.said}>
-      <Badge tone={feed.state === 'retrying' ? 'warn' : feed.lastError ? undefined : 'up'}>
-        {feed.state}
-      </Badge>{' '}
+      <FeedState feed={feed} />{' '}
       <span class={p['cellNote']}>
         {feed.lastError ?? (feed.lastSuccessAt === null ? 'not yet' : ago(feed.lastSuccessAt))}
-        {feed.nextAt !== null && ` · next ${ago(feed.nextAt)}`}
+        {feed.nextAt !== null && ` · next ${ago(feed.nextAt).replace('just now', 'in a moment')}`}
       </span>
     </span>
   )

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import { type Http, refusalOf, withRetries } from '../providers/provider.ts'
-import { ProviderError } from '../providers/provider-error.ts'
+import { ProviderError, unreachable } from '../providers/provider-error.ts'
 import type { Listing, ListPages, ListRequest, SymbolList } from './listing.ts'
 
 /** No list of symbols that is known has a tenth of it; more of them would not fit into memory. */
@@ -65,7 +65,7 @@ async function answerOf(
 ): Promise<Uint8Array> {
   const posted = body === undefined ? undefined : JSON.stringify(body)
   const response = await http(url, signal, posted, headers).catch((error: unknown) => {
-    throw new ProviderError('unavailable', `${provider} cannot be reached: ${String(error)}`)
+    throw unreachable(provider, error)
   })
   if (!response.ok) throw refusalOf(provider, response)
   return bytesOf(provider, response)

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type BarRow, type Bars, barsOf } from '../bars.ts'
 import type { Interval } from '../interval.ts'
 import type { Pace } from './pace.ts'
-import { ProviderError, type ProviderErrorKind } from './provider-error.ts'
+import { ProviderError, type ProviderErrorKind, unreachable } from './provider-error.ts'
 
 export type { BarRow } from '../bars.ts'
 
@@ -164,7 +164,7 @@ async function answerTo<T>(
   try {
     const text = posted === undefined ? undefined : JSON.stringify(posted)
     const response = await http(url, signal, text, provider.headers).catch((error: unknown) => {
-      throw new ProviderError('unavailable', `${provider.name} cannot be reached: ${String(error)}`)
+      throw unreachable(provider.name, error)
     })
     const body: unknown = await response.json().catch(() => undefined)
     if (!response.ok && !provider.isEmpty?.(body))

@@ -93,7 +93,7 @@ export class Feeds {
   async whySilent(key: SeriesKey): Promise<{ readonly isSilent: boolean; readonly why: string | null }> {
     const name = seriesName(key)
     const found = (await this.list()).find((feed) => seriesName(feed.key) === name)
-    if (found) return { isSilent: found.state === 'stopped', why: found.lastError }
+    if (found) return { isSilent: found.state === 'stopped' || found.failures > 0, why: found.lastError }
     const provider = this.#providerOf(key.exchange)
     if (!provider) return { isSilent: true, why: null }
     if (!this.enabled) return { isSilent: true, why: SWITCHED_OFF.lastError }

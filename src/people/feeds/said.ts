@@ -11,11 +11,19 @@ export function saidOf(feed: FeedStatus, now: number): string {
   return saidOfPoll(feed, poll, { name, now })
 }
 
-function saidOfStream({ state, lastError }: FeedStatus, stream: StreamStatus, name: string): string {
+function saidOfStream(
+  { state, lastError, lastSuccessAt, failures }: FeedStatus,
+  stream: StreamStatus,
+  name: string,
+): string {
   const past = `${stream.cuts === 0 ? '' : ` ${count(stream.cuts, 'cut')}${lastCut(stream.lastCut)}.`}${mended(stream)}`
   if (state === 'live') return `A stream of ${name} since ${clockTime(stream.liveSince)}.${past}`
   if (state === 'waiting') return `Waits for its stream of ${name}.`
-  return `${sentence(lastError)} The stream is tried again; until then bars are fetched as they end.${past}`
+  const isNothing = failures > 0 || lastSuccessAt === null
+  const next = isNothing
+    ? 'It is tried again'
+    : 'The stream is tried again; until then bars are fetched as they end'
+  return `${sentence(lastError)} ${next}.${past}`
 }
 
 function saidOfPoll(

@@ -72,6 +72,10 @@ test.each<[Partial<FeedStatus>, string]>([
     { state: 'retrying', lastError: 'The stream was cut: refused', stream: { ...STREAM, liveSince: null } },
     'The stream was cut: refused. The stream is tried again; until then bars are fetched as they end.',
   ],
+  [
+    { state: 'retrying', failures: 2, lastError: 'Nobody answers.', stream: { ...STREAM, liveSince: null } },
+    'Nobody answers. It is tried again.',
+  ],
 ])('a feed says how it goes, %#', (change, said) => {
   expect(saidOf({ ...FEED, ...change }, NOW)).toBe(said)
 })

@@ -126,7 +126,7 @@ test('a fault is said, keeps the old list, and is tried again later and later', 
   await it.lists.settled()
   expect([await it.find('BTCUSDT'), await it.state('Binance')]).toMatchObject([
     ['BINANCE:BTCUSDT'],
-    { state: 'ready', lastError: 'Binance cannot be reached: Error: no network' },
+    { state: 'ready', lastError: 'Binance cannot be reached: no network.' },
   ])
 })
 

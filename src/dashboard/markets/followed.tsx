@@ -1,0 +1,55 @@
+// What providers are asked for, by itself or for an alert or a watchlist, and how that goes.
+
+import type { Feed } from '../../wire/feed.ts'
+import { call } from '../api-client.ts'
+import { marketText } from '../format.ts'
+import { attempt, pageStyles as p } from '../frame/page.tsx'
+import { user } from '../session.ts'
+import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
+import { Badge, Button } from '../ui/ui.tsx'
+
+interface FollowedProps {
+  readonly feeds: readonly Feed[]
+  readonly onChanged: () => void
+}
+
+export function Followed({ feeds, onChanged }: FollowedProps) {
+  if (feeds.length === 0) return null
+  return (
+    <DataTable
+      label="What is kept fresh"
+      rows={feeds}
+      keyOf={marketText}
+      columns={columnsOf(user.value?.role !== 'member', onChanged)}
+    />
+  )
+}
+
+const columnsOf = (mayStop: boolean, onChanged: () => void): readonly Column<Feed>[] => [
+  own('symbol', 'Kept fresh', 'main', (feed) => (
+    <>
+      <span>{marketText(feed)}</span>
+      <span class={p['cellNote']}>{feed.said}</span>
+    </>
+  )),
+  own('state', 'State', '', (feed) => <FeedState feed={feed} />),
+  actions('More', ({ followed, exchange, symbol, interval }) =>
+    followed && mayStop ? (
+      <Button
+        size="small"
+        variant="quiet"
+        onClick={() =>
+          attempt(call('DELETE /api/platform/feeds', { query: { exchange, symbol, interval } }), onChanged)
+        }
+      >
+        Stop following
+      </Button>
+    ) : null,
+  ),
+]
+
+export const FeedState = ({ feed: { state, lastError } }: { readonly feed: Feed }) => (
+  <Badge tone={state === 'retrying' ? 'warn' : lastError || state === 'waiting' ? undefined : 'up'}>
+    {state}
+  </Badge>
+)
