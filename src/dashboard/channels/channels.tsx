@@ -9,10 +9,11 @@ import { call } from '../api-client.ts'
 import { attempt, Panel, Show, useLoad } from '../frame/page.tsx'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
+import { user } from '../session.ts'
 import { Ago } from '../ui/ago.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Badge, Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
+import { Badge, Button, Empty, Field, messageOf, Select, toast } from '../ui/ui.tsx'
 import { OpenTabs } from './open-tabs.tsx'
 import { LogDialog, Row } from './rows.tsx'
 import { browserName, isOfThisBrowser, ownKey, subscribed, unsubscribe, whyNoPush } from './this-browser.ts'
@@ -68,8 +69,9 @@ export function Channels() {
           <>
             {channels.length === 0 ? (
               <Empty title="No channels yet" action={add}>
-                This browser, ntfy, Telegram, Discord, Slack, Gotify, Pushover, Matrix, or any address that
-                takes HTTP. <a href={href('/help/channels')}>How to set up each</a>
+                {whyNoPush() === null && 'This browser, '}ntfy, Telegram, Discord, Slack, Gotify, Pushover,
+                Matrix, or any address that takes HTTP.{' '}
+                <a href={href('/help/channels')}>How to set up each</a>
               </Empty>
             ) : (
               <ul class={rows['beside']} aria-label="Channels">
@@ -272,8 +274,23 @@ const PICTURES = [
 /** The fields of a kind are texts of the form, named by where they are in the body, so that refusals find them. */
 const at = (field: string) => `settings/${field}`
 
+/** What alerts are told by first: the browser that this is, which asks for nothing, where it can and is none yet. */
+const firstKind = (here: Channel | null): Channel['kind'] =>
+  here === null && whyNoPush() === null ? 'push' : 'ntfy'
+
+/** Beside a refusal that the user can lift who runs the server. */
+function HowToAllow({ error }: { readonly error: unknown }) {
+  if (user.value?.role === 'member' || !/WEBHOOK_ALLOW/.test(messageOf(error))) return null
+  return (
+    <p class="muted">
+      You can: start Chartroom with WEBHOOK_ALLOW=private for your own network, or WEBHOOK_ALLOW=loopback for
+      the machine it runs on. <a href={href('/help/webhooks')}>What that opens</a>
+    </p>
+  )
+}
+
 function ChannelForm({ channel, kinds, here }: ChannelFormProps) {
-  const [kind, setKind] = useState<Channel['kind']>(channel?.kind ?? 'ntfy')
+  const [kind, setKind] = useState(channel?.kind ?? firstKind(here))
   const { label, fields: all } = kinds.find((one) => one.kind === kind) ?? { label: kind, fields: [] }
   const isBrowser = kind === 'push'
   // A browser fills in its own settings.
@@ -320,7 +337,9 @@ function ChannelForm({ channel, kinds, here }: ChannelFormProps) {
         <Select
           label="Service"
           value={kind}
-          options={kinds.map((one) => [one.kind, one.label] as const)}
+          options={[...kinds]
+            .sort((a, b) => Number(b.kind === firstKind(here)) - Number(a.kind === firstKind(here)))
+            .map((one) => [one.kind, one.label] as const)}
           onChange={(chosen) => {
             form.forgive()
             setKind(chosen)
@@ -344,6 +363,7 @@ function ChannelForm({ channel, kinds, here }: ChannelFormProps) {
           />
         )
       })}
+      <HowToAllow error={form.error} />
       <Select label="Chart picture" options={PICTURES} {...form.choice('picture')} />
       {paceFields(form, channel !== null && paceText(channel) !== '')}
     </FormDialog>

@@ -5,7 +5,7 @@ import type { Channel } from '../../wire/channel.ts'
 import type { Inbox } from '../../wire/inbox.ts'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { apiUrl, call } from '../api-client.ts'
-import { Check, Checks, openSecret, Panel, Show, useAnswer } from '../frame/page.tsx'
+import { Check, Checks, openSecret, Panel, Show, useLoad } from '../frame/page.tsx'
 import { ago } from '../format.ts'
 import { Ago } from '../ui/ago.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
@@ -17,15 +17,20 @@ import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 const BODY_FIELDS = bodyFields('POST /api/platform/inboxes')
 
 export function Inboxes() {
-  const list = useAnswer('GET /api/platform/inboxes', {}, 'inboxes')
-  const told = useAnswer('GET /api/platform/channels', {}, 'channels')
-  const channels = told.data ?? []
-  const edit = (inbox: Inbox | null) =>
+  // Together: the form offers the channels.
+  const list = useLoad(async (signal) => {
+    const [{ inboxes }, { channels }] = await Promise.all([
+      call('GET /api/platform/inboxes', { signal }),
+      call('GET /api/platform/channels', { signal }),
+    ])
+    return { inboxes, channels }
+  }, [])
+  const edit = (inbox: Inbox | null, channels: readonly Channel[]) =>
     openDialog(<InboxForm inbox={inbox} channels={channels} />, list.reload)
   return (
     <Panel about="Alerts that still run there can come here: paste an address into their webhook field. What arrives is kept and forwarded to your channels.">
       <Show of={list}>
-        {(inboxes) => (
+        {({ inboxes, channels }) => (
           <>
             {inboxes.length > 0 && (
               <ul class={rows['beside']} aria-label="Addresses for TradingView">
@@ -34,14 +39,14 @@ export function Inboxes() {
                     key={one.id}
                     inbox={one}
                     channels={channels}
-                    onEdit={() => edit(one)}
+                    onEdit={() => edit(one, channels)}
                     onChanged={list.reload}
                   />
                 ))}
               </ul>
             )}
             <p style={{ marginTop: '12px' }}>
-              <Button icon="plus" onClick={() => edit(null)}>
+              <Button icon="plus" onClick={() => edit(null, channels)}>
                 Make an address
               </Button>
             </p>

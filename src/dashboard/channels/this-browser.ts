@@ -41,8 +41,10 @@ export async function subscribed(): Promise<Record<string, string>> {
   await (await pushManager.getSubscription())?.unsubscribe()
   const subscription = await pushManager
     .subscribe({ userVisibleOnly: true, applicationServerKey: publicKey })
-    .catch((error: unknown) => {
-      throw new Error(`The browser’s push service could not be reached: ${String(error)}`)
+    .catch(() => {
+      throw new Error(
+        'The push service of this browser cannot be reached or is switched off, as in private windows. Choose ntfy above instead: its app on the phone needs none.',
+      )
     })
   const { endpoint = '', keys = {} } = subscription.toJSON()
   return { endpoint, p256dh: keys['p256dh'] ?? '', auth: keys['auth'] ?? '' }

@@ -125,8 +125,7 @@ export async function permittedAddresses(
     } catch {
       addresses = []
     }
-  if (addresses.length === 0 && !mayBeUnknown)
-    throw blockedUrl('The host name of the address cannot be resolved.')
+  if (addresses.length === 0 && !mayBeUnknown) throw blockedUrl(`The host name ${host} cannot be resolved.`)
   const opened = (address: string) => allow.hosts.has(host) || has(allow.ranges, unmapped(address))
   for (const address of addresses)
     if (!opened(address)) {
