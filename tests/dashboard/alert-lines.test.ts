@@ -290,10 +290,21 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     await makeAlert(page, { ...apple, op: 'above', price: 9000 })
     await page.clock.install()
     // No provider follows it: what one would say of a machine without a network is another story.
+    const providers = [{ name: 'Yahoo', exchanges: ['NASDAQ'] }]
+    const feed = {
+      ...apple,
+      interval: '1d',
+      state: 'live',
+      followed: true,
+      failures: 0,
+      newestBar: 1,
+      said: '',
+    }
     let feeds: object[] = []
-    await page.route(/\/api\/platform\/feeds(?:\?|$)/, (route) =>
-      route.fulfill({ json: { ok: true, feeds, nextCursor: null } }),
-    )
+    await page.route(/\/api\/platform\/feeds(?:\?|$)/, (route) => {
+      if (route.request().method() === 'POST') feeds = [feed]
+      return route.fulfill({ json: { ok: true, ...apple, feeds, providers, nextCursor: null } })
+    })
     await page.goto(`${site.url}/chart/NASDAQ%3AAAPL/1d`)
     await page.getByRole('button', { name: /^Alerts/ }).click()
     const rows = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem')
@@ -302,9 +313,11 @@ describe.skipIf(noBrowser)('alerts on the chart', () => {
     expect(await row.innerText()).toContain('AAPL is above 9,000')
     // Its bars are of a file that ended years ago, and so is what fires on them.
     await row.getByText(/^No new bars come: the newest of NASDAQ:AAPL 1D is of \d/).waitFor()
-    // Nor does one come where it is followed and nobody answers; it is known soon after.
+    // One button follows what it waits for. That nobody answers is known soon after.
+    await row.getByRole('button', { name: 'Follow AAPL' }).click()
+    await row.getByText(/^No new bars come/).waitFor({ state: 'detached' })
     const said = 'Yahoo cannot be reached.'
-    feeds = [{ ...apple, interval: '1d', state: 'retrying', failures: 1, newestBar: 1, said }]
+    feeds = [{ ...feed, state: 'retrying', failures: 1, said }]
     await page.clock.fastForward('00:10')
     await row.getByText(`No new bars come. ${said}`).waitFor()
     await makeAlert(page, { ...apple, op: 'above', price: 1 })

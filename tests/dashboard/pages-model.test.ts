@@ -1,7 +1,13 @@
 // What the pages know without a screen: ranking, files of watchlists and bars, alerts in words.
 
 import { expect, test } from 'bun:test'
-import { conditionText, destinationsText } from '../../src/dashboard/alerts/alert-model.ts'
+import {
+  barText,
+  conditionText,
+  destinationsText,
+  symbolMeant,
+  toldText,
+} from '../../src/dashboard/alerts/alert-model.ts'
 import { isFound, NEWEST_FIRST, ofBacktest, SORTS } from '../../src/dashboard/research/runs.ts'
 import type { Backtest } from '../../src/wire/backtest.ts'
 import { marketOfFile } from '../../src/market/files/file-market.ts'
@@ -180,4 +186,32 @@ test('an alert says where it goes', () => {
   expect(to(['email'], [], ['ch_1', 'ch_2'], false)).toBe('to 2 channels')
   // Receivers without the channel are none.
   expect(to(['email'], ['wh_1'])).toBe('to e-mail')
+})
+
+test('a firing says by what it was told, and of which bar it is if not of now', () => {
+  expect([toldText(['email', 'webhook'], true), toldText(['email', 'webhook'], false)]).toEqual([
+    ' · e-mail · webhook',
+    ' · webhook',
+  ])
+  expect(toldText(['email'], false)).toBe('')
+  const day = 86_400_000
+  const firing = { barTime: 0, firedAt: 3 * day, interval: '1d' } as Parameters<typeof barText>[0]
+  expect(barText(firing, '')).toBe(' · bar of 1970-01-01')
+  expect(barText({ ...firing, firedAt: day }, '')).toBe('')
+  expect(barText({ ...firing, interval: '1h' }, 'UTC')).toBe(' · bar of 1970-01-01 00:00')
+})
+
+test('a symbol may be typed without its exchange where one alone can be meant', () => {
+  const names = ['BINANCE:BTCUSDT', 'BINANCE:BTCUSDC', 'NASDAQ:AAPL', 'XETR:APC', 'SP:SPX', 'OTC:SPX']
+  const meant = (typed: string) => symbolMeant(typed, names)
+  expect(meant('aapl ')).toEqual({ name: 'NASDAQ:AAPL' })
+  expect(meant('btcusd')).toEqual({
+    name: 'btcusd',
+    problem: 'Which one: BINANCE:BTCUSDT, BINANCE:BTCUSDC?',
+  })
+  expect(meant('BTCUSDT')).toEqual({ name: 'BINANCE:BTCUSDT' })
+  expect(meant('SPX').problem).toBe('Which one: SP:SPX, OTC:SPX?')
+  expect(meant('APC').name).toBe('XETR:APC')
+  expect(meant('ETH').problem).toBe('Write its exchange too, like NASDAQ:AAPL.')
+  expect(meant('NYSE:IBM')).toEqual({ name: 'NYSE:IBM' })
 })

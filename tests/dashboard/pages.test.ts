@@ -348,6 +348,7 @@ describe.skipIf(noBrowser)('pages', () => {
       const made = await page.request.post(`${api}/alerts`, { data: { ...data, channels: ['email'] } })
       const { id: untold } = (await made.json()) as { id: string }
       await page.getByRole('button', { name: 'Add a channel' }).click()
+      await page.getByLabel('Service').selectOption('ntfy')
       await page.getByLabel('Name').fill('Телефон')
       await page.getByLabel('Topic').fill('my topic')
       await page.getByLabel('Server (optional)').fill(`http://127.0.0.1:${ntfy.port}`)
@@ -584,18 +585,25 @@ describe.skipIf(noBrowser)('pages', () => {
           unsubscribe: async () => true,
         }
         let current: typeof made | null = null
+        let asked = 0
         Object.assign(PushManager.prototype, {
-          subscribe: async () => (current = made),
+          subscribe: async () => {
+            if (asked++ === 0) throw new DOMException('Registration failed - permission denied', 'AbortError')
+            return (current = made)
+          },
           getSubscription: async () => current,
         })
       }, browser.settings)
       const name = 'Мой браузер'
       const list = page.getByRole('list', { name: 'Channels' })
       await page.getByRole('button', { name: 'Add a channel' }).click()
-      await page.getByLabel('Service').selectOption('Browser')
+      // What is nearest comes first.
+      expect(await page.getByLabel('Service').inputValue()).toBe('push')
       await page.getByText('It will ask whether it may').waitFor()
       await page.getByLabel('Name').fill(name)
       expect(await violations(page)).toEqual([])
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByText(/^The push service of this browser cannot.*Choose ntfy above/).waitFor()
       await page.getByRole('button', { name: 'Add', exact: true }).click()
       const row = list.getByRole('listitem').filter({ hasText: name })
       await row.getByText('This browser').waitFor()
@@ -1052,6 +1060,11 @@ if bar_index % (days * 6) == 9
       await field.waitFor()
       await page.keyboard.type('trailing stop')
       await page.getByRole('option', { name: 'How orders fill' }).waitFor()
+      // A built-in study is watched without the chart.
+      await field.fill('rsi')
+      await page.getByRole('option', { name: /^Alert on RSI/ }).click()
+      await page.getByRole('dialog', { name: 'New alert' }).waitFor()
+      expect(await page.getByLabel('Level').inputValue()).toBe('70')
       expect(complaints).toEqual([])
     },
     300_000,
@@ -1370,8 +1383,12 @@ if bar_index % (days * 6) == 9
       expect(await page.getByLabel('Level').getAttribute('aria-invalid')).toBe('true')
       // Nothing was asked of the server, so the browser noted no refusal.
       expect(complaints).toEqual([])
-      await page.getByLabel('Symbol').fill('SP:SPX')
+      await page.getByLabel('Symbol').fill('nowhere')
       await page.getByLabel('Level').fill('3000')
+      await page.getByRole('button', { name: 'Create alert' }).click()
+      await page.getByText('Write its exchange too, like NASDAQ:AAPL.').waitFor()
+      // Without its exchange where one alone is meant.
+      await page.getByLabel('Symbol').fill('spx')
       await page.getByLabel('Interval').fill('fortnight')
       await page.getByRole('button', { name: 'Create alert' }).click()
       await page.getByLabel('Interval').and(page.locator('[aria-invalid=true]')).waitFor()

@@ -1,7 +1,8 @@
 // The form of an alert, for a new one and for changing one. It opens over whatever page one is on.
 
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../api-client.ts'
+import { ApiError, call } from '../api-client.ts'
+import { useListed } from '../chart/listed-symbols.ts'
 import type { Checked } from '../editor/documents.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { pageStyles as p, useLoad, type Loaded } from '../frame/page.tsx'
@@ -11,8 +12,9 @@ import type { Values } from '../studies/plot-sources.ts'
 import { studies } from '../studies/studies.ts'
 import { subjectOf } from '../studies/study-menu.tsx'
 import { FormDialog, useForm, type FormOf } from '../ui/form.tsx'
-import { Field, Select, Skeleton, toast } from '../ui/ui.tsx'
+import { Field, Select, Skeleton } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { fullName, namesOfAll } from '../watchlists/quotes.ts'
 import { alertAt, type AlertWish, type Subject } from '../workspace.ts'
 import {
   FREQUENCIES,
@@ -24,13 +26,14 @@ import {
   needsScript,
   OPERATORS,
   PLACEHOLDERS,
+  symbolMeant,
 } from './alert-model.ts'
 import { nameOf } from './alert-name.ts'
 import { bodyOf, startOf, SUBJECT, type AlertValues } from './alert-values.ts'
 import { AlertWays, Escalation, mailsBy, useWays } from './alert-ways.tsx'
 import s from './alerts.module.css'
 import { alertsChanged } from './on-charts.ts'
-import { tellWarnings } from './silence.ts'
+import { tellArmed } from './silence.ts'
 
 const InputFields = lazy(async () => (await import('../editor/input-fields.tsx')).InputFields)
 const FIELDS = bodyFields('POST /api/platform/alerts')
@@ -99,7 +102,10 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
   const form: FormOf<AlertValues> = useForm<AlertValues>({
     wire: FIELDS,
     start: startOf(wish, subject && crossingsOf(subject.source)[0]),
-    async send(values) {
+    async send(typed) {
+      const { name: symbol, problem } = symbolMeant(typed.symbol, await namesOfAll())
+      if (problem !== undefined) throw refusedSymbol(problem)
+      const values = { ...typed, symbol }
       const scriptId = needsScript(values.kind) ? await scriptOf(values, wish, crossings, chosen) : null
       const sent = bodyOf(values, mailsBy(values, ways), ways, scriptId)
       const crossing = crossings.find((one) => one.plot === values.plot)
@@ -108,10 +114,11 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
         ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
         : await call('POST /api/platform/alerts', { body })
       alertsChanged.value++
-      toast(alert ? 'Alert changed' : 'Alert is on', tellWarnings(answer.warnings) ? {} : { tone: 'up' })
+      void tellArmed(alert ? 'Alert changed' : 'Alert is on', answer.alert, answer.warnings)
       onClose()
     },
   })
+  const offeredNames = useNames(form.values.symbol)
   const all = useOffered(wish)
   const chosen = all.find(({ key }) => key === form.values.scriptId)?.subject
   const source = chosen?.source ?? null
@@ -125,7 +132,12 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
       width={520}
     >
       <div class={p['row']}>
-        <Field label="Symbol" hint="Like NASDAQ:AAPL" {...form.field('symbol', { also: ['exchange'] })} />
+        <Field
+          label="Symbol"
+          hint="Like NASDAQ:AAPL"
+          offered={offeredNames}
+          {...form.field('symbol', { also: ['exchange'] })}
+        />
         <Field label="Interval" hint="Like 15m, 1h or 1D" {...form.field('interval')} />
       </div>
       <What form={form} all={all} source={source} crossings={crossings} />
@@ -149,6 +161,18 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
       <Escalation form={form} ways={ways} />
     </FormDialog>
   )
+}
+
+/** As the server would refuse it, so that it is said at the field. */
+const refusedSymbol = (message: string): ApiError =>
+  new ApiError(422, { message, fields: [{ in: 'body', path: '/symbol', code: 'ambiguous', message }] })
+
+/** The symbols that have bars, and those of the lists of providers that fit what was typed. */
+function useNames(typed: string): readonly string[] {
+  const [stored, setStored] = useState<readonly string[]>([])
+  useEffect(() => void namesOfAll().then(setStored), [])
+  const { found } = useListed(typed)
+  return [...stored, ...found.map(fullName)]
 }
 
 interface WhatProps {

@@ -1,6 +1,8 @@
 // An alert's condition, channels and state as sentences.
 
+import { intervalMs, parseInterval } from '../../market/interval.ts'
 import type { Alert, Firing } from '../../wire/alert.ts'
+import { time } from '../format.ts'
 
 export type { Alert, Firing }
 
@@ -72,6 +74,25 @@ export const nameText = ({ name, price, price2 }: Pick<Alert, 'name' | 'price' |
     .map((word) => (word === String(price) || word === String(price2) ? number(Number(word)) : word))
     .join(' ')
 
+/**
+ * The symbol that is meant by what was typed, with its exchange, of those there are; or what is missing, as a sentence. One of
+ * which nothing is known here may be watched as well, by its whole name.
+ */
+export function symbolMeant(typed: string, names: readonly string[]): { name: string; problem?: string } {
+  const name = typed.trim()
+  if (name === '' || name.includes(':')) return { name }
+  const wanted = name.toUpperCase()
+  const found = names.filter((one) => one.slice(one.indexOf(':') + 1).startsWith(wanted))
+  const exact = found.filter((one) => one.endsWith(`:${wanted}`))
+  const fit = exact.length > 0 ? exact : found
+  if (fit.length === 1) return { name: fit[0]! }
+  const problem =
+    fit.length === 0
+      ? 'Write its exchange too, like NASDAQ:AAPL.'
+      : `Which one: ${fit.slice(0, 3).join(', ')}${fit.length > 3 ? ', …' : ''}?`
+  return { name, problem }
+}
+
 /** A level of an alert, which is a line on the chart; what moves by an amount has none. */
 export interface AlertLevel {
   readonly field: 'price' | 'price2'
@@ -105,6 +126,21 @@ export function destinationsText(
   return all.length > 0 ? `to ${all.join(', ')}` : LISTED
 }
 export const LISTED = 'only listed here'
+
+/** By what a firing is told, behind its market: nothing by mail where the server sends none. */
+export const toldText = (channels: Firing['channels'], mails: boolean): string =>
+  channels.flatMap((one) => (one !== 'email' ? [` · ${one}`] : mails ? [' · e-mail'] : [])).join('')
+
+const DAY_MS = 86_400_000
+
+/** The time of a bar that had closed long before it fired, as that of an import. */
+export function barText({ barTime, firedAt, interval }: Firing, zone: string): string {
+  const parsed = parseInterval(interval)
+  const length = parsed ? intervalMs(parsed) : 0
+  return firedAt - barTime < 2 * length + DAY_MS
+    ? ''
+    : ` · bar of ${time(barTime, zone || 'UTC', length < DAY_MS)}`
+}
 
 /** Whether it waits for its condition. */
 export const isOn = ({ state }: Pick<Alert, 'state'>): boolean => state === 'active' || state === 'throttled'

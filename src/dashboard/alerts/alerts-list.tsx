@@ -1,19 +1,20 @@
 // Alerts and firings as rows, shared by the page and the drawer.
 
 import { useEffect, useState } from 'preact/hooks'
-import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
-import { marketText, time } from '../format.ts'
+import { marketText } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
 import { item, Menu } from '../ui/menu.tsx'
 import { Badge, Button, Said, Empty } from '../ui/ui.tsx'
 import {
+  barText,
   conditionText,
   destinationsText,
   isOn,
   nameText,
   STATE_TONES,
+  toldText,
   type Alert,
   type Firing,
 } from './alert-model.ts'
@@ -32,11 +33,10 @@ import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
 import { alertAt } from '../workspace.ts'
 import { alertsChanged } from './on-charts.ts'
-import { lookAtFeeds, lookForSilence, sendsMail, silenceOf } from './silence.ts'
+import { followOf, lookAtFeeds, lookForSilence, sendsMail, silenceOf } from './silence.ts'
 import s from './alerts.module.css'
 import { keysShown } from '../commands.ts'
 
-const DAY_MS = 86_400_000
 const FEEDS_AGAIN_MS = 10_000
 
 export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<Paged<Firing>> } {
@@ -58,6 +58,7 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
 
 export function AlertRow({ alert }: { readonly alert: Alert }) {
   const silence = silenceOf(alert)
+  const follow = silence === null ? null : followOf(alert)
   const turn = (state: 'active' | 'paused') =>
     attempt(
       call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body: { state } }),
@@ -90,6 +91,13 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
             <Said text={silence} />
           </span>
         )}
+        {follow && (
+          <span>
+            <Button size="small" onClick={follow}>
+              Follow {alert.symbol}
+            </Button>
+          </span>
+        )}
       </div>
       <div class={s.side}>
         <Badge tone={silence === null ? STATE_TONES[alert.state] : 'warn'}>{alert.state}</Badge>
@@ -114,15 +122,6 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
   )
 }
 
-/** The time of a bar that had closed long before it fired, as that of an import. */
-function barText({ barTime, firedAt, interval }: Firing): string {
-  const parsed = parseInterval(interval)
-  const length = parsed ? intervalMs(parsed) : 0
-  return firedAt - barTime < 2 * length + DAY_MS
-    ? ''
-    : ` · bar of ${time(barTime, timezone.value || 'UTC', length < DAY_MS)}`
-}
-
 export function FiringRow({ firing }: { readonly firing: Firing }) {
   const acknowledge = () =>
     attempt(
@@ -141,9 +140,8 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
           <strong>{firing.message}</strong>
           <span class={s.note}>
             {marketText(firing)}
-            {barText(firing)}
-            {firing.channels.length > 0 &&
-              ` · ${firing.channels.map((one) => (one === 'email' ? 'e-mail' : one)).join(', ')}`}
+            {barText(firing, timezone.value)}
+            {toldText(firing.channels, sendsMail())}
           </span>
         </span>
         <span class={s.note}>

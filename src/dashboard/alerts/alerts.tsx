@@ -17,7 +17,7 @@ const Bridges = lazy(async () => (await import('../bridges/bridges.tsx')).Bridge
 const Inboxes = lazy(async () => (await import('../channels/inboxes.tsx')).Inboxes)
 
 const TABS = [
-  ['armed', 'Armed', Armed],
+  ['armed', 'All alerts', Armed],
   ['fired', 'Fired', Fired],
   ['channels', 'Phones and chats', Channels],
   ['webhooks', 'Webhooks', Webhooks],

@@ -1,10 +1,12 @@
 // The toasts of alerts that fired. They look like nothing else, say what has happened, and stay until they are closed.
 
 import type { Firing } from '../../wire/alert.ts'
-import { intervalText, quantity } from '../format.ts'
+import { marketText, quantity } from '../format.ts'
 import { showOnChart } from '../frame/show-on-chart.ts'
+import { timezone } from '../settings.ts'
 import { toast } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'
+import { barText } from './alert-model.ts'
 import { announce } from './announce.ts'
 
 /** When many fire together, this many are told one by one. */
@@ -29,14 +31,11 @@ class Fired {
         tone: 'alert',
         action: { text: 'Show the alerts', run: () => (side.value = 'alerts') },
       })
-    for (const { exchange, symbol, interval, message, barTime, price } of all.slice(-TOLD_MAX))
-      toast(message, {
+    for (const firing of all.slice(-TOLD_MAX))
+      toast(firing.message, {
         tone: 'alert',
-        detail: `${exchange}:${symbol} ${intervalText(interval)} at ${quantity(price)}`,
-        action: {
-          text: 'Show on the chart',
-          run: () => showOnChart({ exchange, symbol, interval }, barTime),
-        },
+        detail: `${marketText(firing)} · close ${quantity(firing.price)}${barText(firing, timezone.peek())}`,
+        action: { text: 'Show on the chart', run: () => showOnChart(firing, firing.barTime) },
       })
   }
 }

@@ -3,14 +3,14 @@
 
 import { effect, signal } from '@preact/signals'
 import type { Alert } from '../../wire/alert.ts'
-import type { Args } from '../../wire/operations.ts'
+import type { Answer, Args } from '../../wire/operations.ts'
 import { ApiError, call } from '../api-client.ts'
 import { timeline } from '../chart/history.ts'
 import type { Market } from '../charts.ts'
 import { onLive } from '../live.ts'
-import { toast, toastError } from '../ui/ui.tsx'
+import { toastError } from '../ui/ui.tsx'
 import { levelsOf, nameText, type AlertLevel } from './alert-model.ts'
-import { tellWarnings } from './silence.ts'
+import { tellArmed } from './silence.ts'
 
 /** Counts up when an alert was created or changed, so that lists load again. */
 export const alertsChanged = signal(0)
@@ -166,9 +166,9 @@ export function addAlertAt(market: Market, price: number): void {
     replace(id, null)
     sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
   }
-  make().then(({ alert, isSilent }) => {
+  make().then(({ alert, warnings }) => {
     alertsChanged.value++
-    toast(`Alert is on: ${nameText(alert)}`, isSilent ? {} : { tone: 'up' })
+    void tellArmed(`Alert is on: ${nameText(alert)}`, alert, warnings)
     timeline.add({ undo: remove, redo: () => sent(make()) })
   }, toastError)
 }
@@ -176,11 +176,11 @@ export function addAlertAt(market: Market, price: number): void {
 type Body = Args<'POST /api/platform/alerts'>['body']
 
 /** What it was to be told by may be gone since. It is told in the ways that are left then, or else by mail. */
-async function create(body: Body): Promise<{ readonly alert: Alert; readonly isSilent: boolean }> {
+async function create(body: Body): Promise<Answer<'POST /api/platform/alerts'>> {
   try {
-    const { alert, warnings } = await call('POST /api/platform/alerts', { body })
-    replace(alert.id, alert)
-    return { alert, isSilent: tellWarnings(warnings) }
+    const made = await call('POST /api/platform/alerts', { body })
+    replace(made.alert.id, made.alert)
+    return made
   } catch (error) {
     const less = error instanceof ApiError ? withoutGone(body, error.fields) : null
     if (!less) throw error

@@ -5,8 +5,9 @@ import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { feedSilence, silenceText } from '../../market/silence.ts'
 import { call } from '../api-client.ts'
-import { isSameMarket } from '../charts.ts'
-import { toast } from '../ui/ui.tsx'
+import { isSameMarket, type Market } from '../charts.ts'
+import { user } from '../session.ts'
+import { toast, toastError } from '../ui/ui.tsx'
 import { isOn, type Alert } from './alert-model.ts'
 
 interface Known {
@@ -14,17 +15,18 @@ interface Known {
   readonly at: number
   readonly symbols: readonly SymbolFacts[]
   readonly feeds: readonly Feed[]
+  readonly providers: readonly { readonly exchanges: readonly string[] }[]
   readonly mails: boolean
 }
 const known = signal<Known | null>(null)
 
 export async function lookForSilence(): Promise<void> {
-  const [{ symbols }, { feeds }, { mailServer: mails }] = await Promise.all([
+  const [{ symbols }, { feeds, providers }, { mailServer: mails }] = await Promise.all([
     call('GET /api/platform/symbols'),
     call('GET /api/platform/feeds'),
     call('GET /api/platform/alerts/outbox', { query: { limit: 1 } }),
   ])
-  known.value = { at: Date.now(), symbols, feeds, mails }
+  known.value = { at: Date.now(), symbols, feeds, providers, mails }
 }
 
 /** Asked again while alerts wait: a provider is lost, or comes back, without anybody touching them. */
@@ -54,13 +56,26 @@ export function silenceOf(alert: Alert): string | null {
   return silenceText(alert, newest.length > 0 ? Math.max(...newest) : null, Date.now(), feed?.said ?? null)
 }
 
+/** Follows what an alert waits for, where a provider has it that nobody follows yet and the user may. */
+export function followOf({ exchange, symbol, interval }: Market): (() => void) | null {
+  const { feeds, providers } = known.value ?? { feeds: [], providers: [] }
+  const body = { exchange, symbol, interval }
+  const isAsked = feeds.some((one) => isSameMarket(one, body) && (one.followed || one.state !== 'stopped'))
+  if (isAsked || user.value?.role === 'member') return null
+  if (!providers.some(({ exchanges }) => exchanges.includes(exchange))) return null
+  return () => void call('POST /api/platform/feeds', { body }).then(lookForSilence).catch(toastError)
+}
+
+type Warnings = readonly { readonly code: string; readonly message: string }[]
+
 /**
- * Shows what the server warned of when it armed an alert, and answers whether no bars come for it. Not that there is no mail
- * server: the form and the page Alerts say so, and nobody chose mail where there is none.
+ * Says that an alert is on, and where no bars come for it why not. Not that there is no mail server: the form and the page
+ * Alerts say so, and nobody chose mail where there is none.
  */
-export function tellWarnings(
-  warnings: readonly { readonly code: string; readonly message: string }[] = [],
-): boolean {
-  for (const { code, message } of warnings) if (code !== 'channel_not_configured') toast(message)
-  return warnings.some(({ code }) => code === 'no_new_bars')
+export async function tellArmed(text: string, of: Market, warnings: Warnings = []): Promise<void> {
+  const silence = warnings.find(({ code }) => code === 'no_new_bars')
+  if (!silence) return toast(text, { tone: 'up' })
+  await lookForSilence().catch(() => undefined)
+  const run = followOf(of)
+  toast(`${text}. ${silence.message}`, run ? { action: { text: `Follow ${of.symbol}`, run } } : {})
 }

@@ -8,7 +8,7 @@ import { commands, keysOf } from '../commands.ts'
 import { openScript } from '../editor/documents.ts'
 import { ago, intervalText } from '../format.ts'
 import { openReport } from '../open-report.ts'
-import { editedSubject } from '../research/subject.ts'
+import { asSubject, editedSubject } from '../research/subject.ts'
 import { subjectItems } from '../research/subject-menu.ts'
 import { navigate } from '../router.ts'
 import { user } from '../session.ts'
@@ -16,6 +16,7 @@ import type { LibraryIndicator } from '../studies/library.ts'
 import { addStudy } from '../studies/studies.ts'
 import type { IconName } from '../ui/icon.tsx'
 import type { SymbolFacts } from '../watchlists/quotes.ts'
+import { alertAt } from '../workspace.ts'
 import { attempt } from './page.tsx'
 import { ranked } from './palette-model.ts'
 import { showOnChart } from './show-on-chart.ts'
@@ -76,6 +77,7 @@ export function itemsFor(query: string, { symbols, indicators, articles, hits, f
     ...indicatorItems(query, named),
     ...first,
     ...scriptItems(query),
+    ...alertItems(named),
     ...indicatorItems(query, others),
     ...hitItems(hits),
     ...articleItems(query, articles, fitting),
@@ -131,6 +133,20 @@ function scriptItems(query: string): Item[] {
     }),
   )
 }
+
+const alertItems = (some: readonly LibraryIndicator[]): Item[] =>
+  some.slice(0, 2).map(({ id, title, shortTitle, source }) => ({
+    key: `alert:${id}`,
+    group: 'Alerts',
+    icon: 'bell',
+    title: `Alert on ${shortTitle}…`,
+    at: [],
+    note: title,
+    run: () => {
+      const listed = { id: `library:${id}`, name: title, kind: 'indicator', source } as const
+      alertAt.value = { subject: asSubject(listed) }
+    },
+  }))
 
 const indicatorItems = (query: string, some: readonly LibraryIndicator[]): Item[] =>
   ranked(some, query, (one) => `${one.shortTitle} ${one.title} ${one.also}`, 5).map(

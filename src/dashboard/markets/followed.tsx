@@ -14,11 +14,13 @@ interface FollowedProps {
 }
 
 export function Followed({ feeds, onChanged }: FollowedProps) {
-  if (feeds.length === 0) return null
+  // For what else alerts and watchlists wait, nobody is asked.
+  const kept = feeds.filter(({ followed, state }) => followed || state !== 'stopped')
+  if (kept.length === 0) return null
   return (
     <DataTable
       label="What is kept fresh"
-      rows={feeds}
+      rows={kept}
       keyOf={marketText}
       columns={columnsOf(user.value?.role !== 'member', onChanged)}
     />

@@ -36,7 +36,12 @@ export async function loadSubject(id: string, signal: AbortSignal): Promise<Subj
 const PLAIN = { inputs: {}, overrides: {}, stored: null } as const
 
 /** One of the list of all scripts and studies. */
-export const asSubject = ({ id, name, kind, source }: ListedStudy): Subject => ({
+export const asSubject = ({
+  id,
+  name,
+  kind,
+  source,
+}: Pick<ListedStudy, 'id' | 'name' | 'kind' | 'source'>): Subject => ({
   ...PLAIN,
   id: subjectId(id),
   name,

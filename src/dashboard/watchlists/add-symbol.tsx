@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Button, toast, toastError, uiStyles as ui } from '../ui/ui.tsx'
 import { changeList, type Watchlist } from './lists.ts'
-import { allSymbols } from './quotes.ts'
+import { namesOfAll } from './quotes.ts'
 import s from './watchlists.module.css'
 
 interface AddProps {
@@ -67,10 +67,4 @@ export function AddSymbol({ list, isNext = false }: AddProps) {
       <Button type="submit" icon="plus" label="Add" />
     </form>
   )
-}
-
-/** The symbols with their exchanges; none if they cannot be loaded, since a symbol without bars may be added too. */
-async function namesOfAll(): Promise<readonly string[]> {
-  const all = await allSymbols().catch(() => [])
-  return all.map((one) => `${one.exchange}:${one.symbol}`)
 }

@@ -36,6 +36,14 @@ export function allSymbols(): Promise<readonly SymbolFacts[]> {
   return symbols
 }
 
+export const fullName = ({ exchange, symbol }: Pick<SymbolFacts, 'exchange' | 'symbol'>): string =>
+  `${exchange}:${symbol}`
+
+/** The symbols with their exchanges; none if they cannot be loaded, since a symbol without bars may be named too. */
+export async function namesOfAll(): Promise<readonly string[]> {
+  return (await allSymbols().catch(() => [])).map(fullName)
+}
+
 export function forgetSymbols(): void {
   symbols = null
   asked.clear()
