@@ -37,7 +37,7 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
     },
     ...(kind === 'all' ? [CURVE] : []),
     ...(isOf('backtest', 'portfolio', 'forward') ? [PROFIT] : []),
-    ...(isOf('backtest', 'portfolio') ? [drawdown(kind)] : []),
+    ...(isOf('backtest', 'portfolio') ? [DRAWDOWN] : []),
     ...(isOf('backtest', 'forward') ? [TRADES] : []),
     ...(kind === 'backtest' ? FIGURES : []),
     ...(kind === 'backtest' || kind === 'sweep' ? [TRIED, PERIOD] : []),
@@ -77,13 +77,13 @@ const PROFIT: Column<Run> = {
       </>
     ),
 }
-const drawdown = (of: RunKind | 'all'): Column<Run> => ({
+const DRAWDOWN: Column<Run> = {
   ...SORTS.drawdown,
-  head: of === 'all' ? 'Max drawdown' : `Max drawdown (${of === 'backtest' ? 'TradingView' : 'curve'})`,
+  head: 'Max drawdown',
   look: 'number',
   cell: ({ drawdown }) => (drawdown === null ? '' : percent(-drawdown)),
   title: ({ kind }) => (kind === 'portfolio' ? 'Of the curve, at closes' : 'As TradingView counts it'),
-})
+}
 const TRADES: Column<Run> = {
   ...SORTS.trades,
   head: 'Trades',
