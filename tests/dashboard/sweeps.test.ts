@@ -113,6 +113,16 @@ describe.skipIf(noBrowser)('optimising', () => {
     const proof = page.getByRole('region', { name: 'Proof' })
     await proof.getByText(/^Best of \d+ tried\. Chance that luck alone did this/).waitFor()
     await proof.getByText(/trials over \d+ inputs/).waitFor()
+    // The wheel over its chart goes on down the page.
+    const chart = page.getByRole('img', { name: /^Chart of/ })
+    await chart.locator('canvas').first().waitFor()
+    await chart.hover()
+    const before = await chart.boundingBox()
+    await page.mouse.wheel(0, 120)
+    await page.waitForFunction(
+      (top) => document.querySelector('[aria-label^="Chart of"]')!.getBoundingClientRect().top < top,
+      before!.y,
+    )
     expect(await violations(page)).toEqual([])
     await proof.scrollIntoViewIfNeeded()
     await shot(page, 'proof')

@@ -209,6 +209,10 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
       <div
         ref={host}
         class={s.chartHost}
+        // The wheel goes on through the page, whose trades are below; with Ctrl, as a pinch is told, it zooms.
+        onWheelCapture={(event) => {
+          if (!event.ctrlKey && !event.metaKey) event.stopPropagation()
+        }}
         role="img"
         aria-label={`Chart of ${snapshot.symbol} with ${counted(snapshot.trades.length, 'trade')}`}
       />
