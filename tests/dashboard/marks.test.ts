@@ -267,6 +267,10 @@ describe('trades', () => {
       { text: '+95', tone: 'muted' },
       { text: '−12.50 USD', tone: 'down' },
     ])
+    const sizes = [69.762111, 214.106651, 0.112568, 12345.678, 250_000].map(
+      (qty) => tradeLines({ ...trade, qty }, 'USD').exitLines[1]!.text,
+    )
+    expect(sizes).toEqual(['+69.76', '+214.1', '+0.1126', '+12,346', '+250,000'])
     const { exitLines: closed } = tradeLines({ ...trade, exitComment: '' }, 'USD')
     expect(closed[0]!.text).toBe('Close Short')
     const { exitLines: long } = tradeLines({ ...trade, exitComment: 'Target of the second stage' }, 'USD')

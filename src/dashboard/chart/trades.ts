@@ -6,7 +6,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { ReportTrade } from '../../wire/report.ts'
-import { exitName, money, quantity } from '../format.ts'
+import { exitName, money } from '../format.ts'
 import { faded, type LegendRoom, type Paint } from './paint.ts'
 import { LABEL_SIZE, textWidth } from './text-width.ts'
 
@@ -86,6 +86,13 @@ function fillsOf(trade: ReportTrade, base: number): readonly Fill[] {
   return trade.status === 'closed' ? [entry, exit] : [entry]
 }
 
+/** Four digits tell sizes apart, and whole contracts have all of theirs; the list of trades has every decimal. */
+const SIZE = new Intl.NumberFormat('en-US', {
+  maximumFractionDigits: 0,
+  maximumSignificantDigits: 4,
+  roundingPriority: 'morePrecision',
+})
+
 /** What stands at both ends of a trade. */
 export function tradeLines(trade: ReportTrade, currency: string) {
   const [gain, loss] = trade.side === 'long' ? (['+', '−'] as const) : (['−', '+'] as const)
@@ -93,7 +100,7 @@ export function tradeLines(trade: ReportTrade, currency: string) {
     text: name.length > NAME_MOST ? `${name.slice(0, NAME_MOST - 1)}…` : name,
     tone: 'text',
   })
-  const sized = (sign: string): Line => ({ text: `${sign}${quantity(trade.qty)}`, tone: 'muted' })
+  const sized = (sign: string): Line => ({ text: `${sign}${SIZE.format(trade.qty)}`, tone: 'muted' })
   const profit = money(trade.profit, currency, { plus: true })
   return {
     entryLines: [named(trade.entryComment || trade.entryId), sized(gain)],
