@@ -2,12 +2,12 @@
 
 import { changesBetween, DATED_CHANGES, dayBefore, dayText } from '../language/behaviour.ts'
 
-/** `TradingView as of 24 September 2026`, as bars have days, too; runs from before runs had a day are of before the first change. */
+/** `TradingView's rules of 24 September 2026`: it supplied the rules of a run, not its bars; runs from before runs had a day are of before the first change. */
 export function asOfText(asOf: string | undefined): string {
   const first = DATED_CHANGES[0]!
   return asOf === undefined || asOf < first.day
-    ? `TradingView as of before ${dayText(first.day)}`
-    : `TradingView as of ${dayText(asOf)}`
+    ? `TradingView's rules of before ${dayText(first.day)}`
+    : `TradingView's rules of ${dayText(asOf)}`
 }
 
 /** The days to choose from, the newest first; '' = today's. A day that is none of these is offered besides. */

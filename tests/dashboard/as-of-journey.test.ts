@@ -72,7 +72,7 @@ describe.skipIf(noBrowser)('TradingView as of a day', () => {
     await drawer('Script')
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText(SENTENCE).waitFor({ timeout: 60_000 })
-    await page.getByText('TradingView as of 24 September 2026', { exact: true }).waitFor()
+    await page.getByText("TradingView's rules of 24 September 2026", { exact: true }).waitFor()
 
     await page.getByRole('button', { name: 'Run as before' }).click()
     await page.getByText(SENTENCE).waitFor({ state: 'detached', timeout: 60_000 })

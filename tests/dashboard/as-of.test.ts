@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 import { asOfText, changedText, dayOptions } from '../../src/dashboard/as-of.ts'
 
 test('a run says its day, and one of before runs had a day that it is of before', () => {
-  expect(asOfText('2026-09-24')).toBe('TradingView as of 24 September 2026')
-  expect(asOfText('2026-09-01')).toBe('TradingView as of before 24 September 2026')
-  expect(asOfText(undefined)).toBe('TradingView as of before 24 September 2026')
+  expect(asOfText('2026-09-24')).toBe("TradingView's rules of 24 September 2026")
+  expect(asOfText('2026-09-01')).toBe("TradingView's rules of before 24 September 2026")
+  expect(asOfText(undefined)).toBe("TradingView's rules of before 24 September 2026")
 })
 
 test('today and the time before each change are offered, and a day that was chosen elsewhere', () => {

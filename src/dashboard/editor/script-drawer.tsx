@@ -338,9 +338,7 @@ function Problems({ editor }: { readonly editor: CodeEditor | null }) {
                 onClick={() => (jumpTo.value = { line: one.line, column: one.column })}
               >
                 <i />
-                <span class={s.where}>
-                  {one.line}:{one.column}
-                </span>
+                <span class={s.where}>line {one.line}</span>
                 <span>
                   <Said text={one.message} />{' '}
                   {one.hint && (
