@@ -77,8 +77,8 @@ export function itemsFor(query: string, { symbols, indicators, articles, hits, f
     ...indicatorItems(query, named),
     ...first,
     ...scriptItems(query),
-    ...alertItems(named),
     ...indicatorItems(query, others),
+    ...alertItems(named),
     ...hitItems(hits),
     ...articleItems(query, articles, fitting),
   ]
