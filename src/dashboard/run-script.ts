@@ -256,6 +256,7 @@ export async function openBacktest(
   // Set the run first, so that the change of market does not start another one.
   const { name, source, inputs: given, overrides, asOf } = stored.backtest
   run.value = { id, name, source, report, tracks, trials: stored.trials }
+  lastDone.value = null
   // A run that was on the chart before a reload is repeated with new bars; one that was opened to be read stays as it is.
   asked =
     mode === 'keep' && source !== undefined
@@ -284,6 +285,7 @@ export async function openBacktest(
 export function showRun(shown: NonNullable<(typeof run)['value']>): void {
   cancelCurrent()
   run.value = shown
+  lastDone.value = null
   asked = null
   const { exchange, symbol, interval } = shown.report
   batch(() => {

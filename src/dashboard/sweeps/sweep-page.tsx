@@ -284,7 +284,9 @@ async function openTrial(sweep: Sweep, trials: readonly SweepTrial[], number: nu
   if (script.peek().source === sweep.source) {
     script.value = { ...script.peek(), inputs: body.inputs, overrides: body.overrides }
     if (unsaved.peek())
-      toast('Its inputs are in the script now', { action: { text: 'Save', run: () => void saveScript() } })
+      toast('Its values are the script’s inputs now', {
+        action: { text: 'Save', run: () => void saveScript() },
+      })
   }
   bottom.value = 'report'
   navigate('/')
