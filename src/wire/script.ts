@@ -40,7 +40,7 @@ const OwnInputs = Type.Record(
   Type.Union([Type.Number(), Type.String({ maxLength: 4_000 }), Type.Boolean()]),
   {
     maxProperties: 200,
-    description: 'Values of its inputs that the editor’s runs take, as `inputs` of a backtest.',
+    description: 'Values of its inputs, as `inputs` of a backtest.',
   },
 )
 

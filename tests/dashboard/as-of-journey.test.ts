@@ -58,7 +58,7 @@ describe.skipIf(noBrowser)('TradingView as of a day', () => {
     const view = (name: string) =>
       page.getByRole('group', { name: 'View of the report' }).getByRole('button', { name })
     await view('Properties').click()
-    await page.getByText('as of before 24 September 2026').waitFor()
+    await page.getByText("TradingView's rules of before 24 September 2026").waitFor()
     await page.getByText('1,000,000.00').first().waitFor()
     expect(await page.getByText(SENTENCE).count()).toBe(0)
 
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser)('TradingView as of a day', () => {
 
     await page.getByRole('button', { name: 'Run as before' }).click()
     await page.getByText(SENTENCE).waitFor({ state: 'detached', timeout: 60_000 })
-    await page.getByText('as of before 24 September 2026').waitFor()
+    await page.getByText("TradingView's rules of before 24 September 2026").waitFor()
 
     // The choice is a property of the script now, and today's is offered there.
     await drawer('Script')

@@ -1,6 +1,7 @@
 // The page of one run: its head with what can be done to it, and how far it is while it is under way.
 
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { askFirst, attempt, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
 import { deleteRuns, isGoing, KINDS, stopRun, type Run, type RunKind } from '../research/runs.ts'
 import { navigate } from '../router.ts'
@@ -40,13 +41,24 @@ export function JobPage<Answer>({
   const { data } = loaded
   const list = `/research?kind=${kind}`
   const waits = data !== null && isGoing(jobOf(data))
-  useReloadWhile(waits, loaded, lookMs)
+  // What is being deleted is not asked for once more.
+  const [isGoingAway, setIsGoingAway] = useState(false)
+  useReloadWhile(waits && !isGoingAway, loaded, lookMs)
   const remove = () =>
     askFirst({
       title: `Delete “${data === null ? text : jobOf(data).name}”?`,
       text: goesToo,
       action: 'Delete',
-      run: () => deleteRuns([{ kind, id }]).then(() => navigate(list)),
+      async run() {
+        setIsGoingAway(true)
+        try {
+          await deleteRuns([{ kind, id }])
+        } catch (error) {
+          setIsGoingAway(false)
+          throw error
+        }
+        navigate(list)
+      },
     })
   return (
     <Page
