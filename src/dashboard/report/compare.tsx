@@ -153,6 +153,9 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text)
 }
 
+/** A low drawer has no room for it below what was said of the run. */
+const intoView = (verdict: HTMLElement | null) => verdict?.scrollIntoView({ block: 'center' })
+
 interface ComparedProps extends Pick<Shown, 'unread' | 'why'> {
   readonly run: ShownRun
   readonly result: Comparison
@@ -163,7 +166,7 @@ function Compared({ run: { report }, result, unread, why, onRun }: ComparedProps
   const { exact, expected, found, unreadable, timezone, timezoneDetected, firstDivergence: first } = result
   return (
     <>
-      <p class={s.verdict}>
+      <p ref={intoView} class={s.verdict}>
         <Badge tone={exact === expected && expected === found && unread.length === 0 ? 'up' : 'warn'}>
           {count(exact)} of {count(expected)} trades agree
         </Badge>
