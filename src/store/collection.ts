@@ -62,8 +62,10 @@ export interface CollectionSpec<T> {
 /** How a collection is read. */
 interface Records<T> {
   get(id: string): Promise<T | null>
-  /** The records that exist of these ids, in the order of the ids. */
-  /** `leaving`: leaves out what is damaged, and says so in this log. */
+  /**
+   * The records that exist of these ids, in the order of the ids. With `leaving`, as in `each`, one that is damaged is left
+   * out, and this log says so; without it Damage is thrown.
+   */
   getMany(ids: readonly string[], leaving?: Log): Promise<T[]>
   /**
    * As `getMany`, but a plan runs again only if this facet of them has changed meanwhile. It does not notice that one was
