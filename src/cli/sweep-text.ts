@@ -38,7 +38,12 @@ export function verdictLines(
 
 function trialLines(sweep: Sweep, ranked: readonly SweepTrial[]): string[] {
   const names = sweep.space.map(({ input, property }) => input ?? property ?? '')
-  const columns = [...names, 'Score', 'Trades', 'Net profit', 'Max drawdown', 'Sharpe a bar'].map(right)
+  // Where bars are held out, the others are judged by the curve; whole runs have TradingView's figures.
+  const [profit, drawdown] =
+    sweep.windows.kind === 'holdout'
+      ? ['Net profit (curve)', 'Max drawdown (curve)']
+      : ['Net profit', 'Max drawdown (TradingView)']
+  const columns = [...names, 'Score', 'Trades', profit, drawdown, 'Sharpe a bar'].map(right)
   return tableLines(
     columns,
     ranked.map(({ choices, score, figures, sharpe }) => [

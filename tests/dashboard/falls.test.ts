@@ -5,7 +5,7 @@ import { runBacktest } from '../../src/broker/run.ts'
 import { SpanFigures } from '../../src/broker/span-figures.ts'
 import { CURVE_FALL, FIGURES } from '../../src/dashboard/report/figure-text.ts'
 import { fallOf, shareOf } from '../../src/dashboard/report/figures.ts'
-import { drawdownName } from '../../src/dashboard/sweeps/sweep-model.ts'
+import { drawdownName, figureName } from '../../src/dashboard/sweeps/sweep-model.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { ofKind } from '../../src/lib/of-kind.ts'
 import { emptyBars } from '../../src/market/bars.ts'
@@ -53,4 +53,6 @@ test('each drawdown is called by what it counts', () => {
     'Max drawdown (curve)',
     'Max drawdown (TradingView)',
   ])
+  const profit = (kind: string) => figureName('Net profit', { windows: { kind } as never })
+  expect(['none', 'holdout'].map(profit)).toEqual(['Net profit', 'Net profit (curve)'])
 })

@@ -264,11 +264,13 @@ export function inRows<P extends { readonly path: string }>(
 }
 
 /**
- * What the drawdown of a sweep's trials is: of whole runs TradingView's; where bars are held out, the curve's on the others
- * (`SpanFigures`).
+ * A figure of a sweep's trials by the name that says what it is: of whole runs TradingView's; where bars are held out, the
+ * curve's on the others (`SpanFigures`), open trades and all.
  */
-export const drawdownName = ({ windows }: Pick<Sweep, 'windows'>): string =>
-  `Max drawdown (${windows.kind === 'holdout' ? 'curve' : 'TradingView'})`
+export const figureName = (figure: string, { windows }: Pick<Sweep, 'windows'>, whole = ''): string =>
+  figure + (windows.kind === 'holdout' ? ' (curve)' : whole)
+export const drawdownName = (sweep: Pick<Sweep, 'windows'>): string =>
+  figureName('Max drawdown', sweep, ' (TradingView)')
 
 export const nameOf = ({ input, property }: Varied): string => input ?? property ?? ''
 

@@ -19,7 +19,7 @@ import { inWords } from './figure-words.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
 import { ShareSweep } from './share-sweep.tsx'
-import { drawdownName, heatOf, nameOf, scoreText, shownChoice, trialRun } from './sweep-model.ts'
+import { drawdownName, figureName, heatOf, nameOf, scoreText, shownChoice, trialRun } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
 import { VerdictView } from './verdict-view.tsx'
@@ -265,7 +265,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
       sort: ({ score }) => score ?? -Infinity,
     },
     figure('trades', 'Trades', count),
-    figure('netProfitPct', 'Net profit', gain),
+    figure('netProfitPct', figureName('Net profit', sweep), gain),
     figure('profitFactor', 'Profit factor', factorText),
     figure('maxDrawdownPct', drawdownName(sweep), (value) => percent(value)),
     ...(sweep.windows.kind === 'holdout'
