@@ -66,10 +66,11 @@ async function unpack(from: string): Promise<void> {
   writeFileSync(`${to}/chromium`, read('chromium'), { mode: 0o755 })
   await new Bun.Archive(read('al2023.tar')).extract(to)
   await new Bun.Archive(read('fonts.tar')).extract(to)
-  // Its own names folders of Amazon's machines. Fonts of this machine would change the pictures.
+  // Its own names folders of Amazon's machines. Fonts of this machine would change the pictures. They are found beside the file:
+  // a clone that was moved had pages without a letter.
   writeFileSync(
     `${to}/fonts.conf`,
-    `<fontconfig><dir>${UNPACKED}/fonts</dir><cachedir>${UNPACKED}/fonts-cache</cachedir></fontconfig>`,
+    `<fontconfig><dir prefix="relative">fonts</dir><cachedir>${UNPACKED}/fonts-cache</cachedir></fontconfig>`,
   )
   rmSync(UNPACKED, { recursive: true, force: true })
   renameSync(to, UNPACKED)
