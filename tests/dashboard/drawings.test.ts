@@ -111,6 +111,17 @@ describe.skipIf(noBrowser)('drawings', () => {
       await storedWhen(page, market, ([one]) => one!.points[0]!.price === line!.points[0]!.price)
       await page.keyboard.press('Control+Shift+z')
       await storedWhen(page, market, ([one]) => one!.points[0]!.price === moved!.points[0]!.price)
+      // What is begun is taken back before what was done.
+      await tools.getByRole('button', { name: 'Trend line' }).click()
+      await page.mouse.click(...(await at(page, 0.2, 0.2)))
+      await page.keyboard.press('Control+z')
+      await page.mouse.click(...(await at(page, 0.3, 0.2)))
+      await page.mouse.click(...(await at(page, 0.4, 0.2)))
+      const [, level] = await storedWhen(page, market, (all) => all.length === 2)
+      expect(level!.points[0]!.price).toBe(level!.points[1]!.price)
+      await page.keyboard.press('Control+z')
+      const [kept] = await storedWhen(page, market, (all) => all.length === 1)
+      expect(kept!.points[0]!.price).toBe(moved!.points[0]!.price)
 
       await page.reload()
       await page.getByRole('button', { name: 'List of drawings (1)' }).waitFor()

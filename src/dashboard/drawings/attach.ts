@@ -10,7 +10,7 @@ import type { ChartView } from '../chart/view.ts'
 import { followAddress } from '../chart/chart-state.ts'
 import { charts, market } from '../charts.ts'
 import { openLayout } from '../layouts/layouts.ts'
-import { drawables, hasCommands, hideAll, lockAll, magnet, selected, tool } from './drawing-state.ts'
+import { draft, drawables, hasCommands, hideAll, lockAll, magnet, selected, tool } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
 import { changeDrawings, drawings, sheetOf } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, toolsOf } from './tools.ts'
@@ -87,7 +87,14 @@ export function drawingCommands(): readonly Command[] {
         focusChart()
       }),
     ),
-    does('draw:undo', 'Undo on the chart', 'Mod+Z', () => timeline.undo(), isOutsideText),
+    // A drawing of which only some points are set is what was done last.
+    does(
+      'draw:undo',
+      'Undo on the chart',
+      'Mod+Z',
+      () => (draft.peek() ? (draft.value = null) : timeline.undo()),
+      isOutsideText,
+    ),
     {
       ...does('draw:redo', 'Redo on the chart', 'Mod+Shift+Z', () => timeline.redo(), isOutsideText),
       also: 'Mod+Y',
