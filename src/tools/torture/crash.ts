@@ -12,13 +12,11 @@ import { Random } from './random.ts'
 import type { Scene } from './scene.ts'
 import { start, type Server } from './server.ts'
 import { spread, type Tally } from './tally.ts'
-import { Writer, type ArmedAlert } from './writer.ts'
+import { PATIENCE_MS, Writer, type ArmedAlert } from './writer.ts'
 
 const USERS = 3
 const WRITERS_A_USER = 2
 const ERA_ROUNDS = 20
-/** Alerts and events that have not come by then count as lost. */
-const PATIENCE_MS = 30_000
 const MOST_LOAD_MS = 900
 const platform = '/api/platform'
 

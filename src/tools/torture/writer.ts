@@ -42,6 +42,8 @@ const WORDS = ['rhubarb', 'Ворота', '開高走低', 'e\u0301te\u0301', '�
 const SIZES = [1, 1, 2, 7, 40, 200, 200, 1000, 1400, 3000]
 const MARKET_BARS = 15_000
 const ALERTS_MAX = 120
+/** What has not come by then counts as lost. */
+export const PATIENCE_MS = 30_000
 
 const platform = '/api/platform'
 
@@ -229,9 +231,14 @@ export class Writer {
 
   /** Sends an idea for the first time or again; every answer has to show the same idea. */
   async sendKeyed(client: Client, keyed: Keyed): Promise<number> {
-    const answer = await client.post(`${platform}/ideas`, keyed.body, {
-      headers: { 'idempotency-key': keyed.key },
-    })
+    const sent = () =>
+      client.post(`${platform}/ideas`, keyed.body, { headers: { 'idempotency-key': keyed.key } })
+    let answer = await sent()
+    // On a database a server that was killed counts as gone, and its requests as over, once its lease has run out.
+    for (const until = Date.now() + PATIENCE_MS; Date.now() < until; answer = await sent()) {
+      if (codeOf(answer) !== 'idempotency_in_progress') break
+      await Bun.sleep(100)
+    }
     if (this.#judge(answer) === true) {
       const id = String(answer.json['id'])
       if (keyed.id !== id) this.ideas.made(id, { title: keyed.body['title'] })
