@@ -105,10 +105,10 @@ const formatter = memo(100, (zone): Intl.DateTimeFormat => {
   }
 })
 
-/** `3 minutes ago`, `in 2 days`. */
-export function ago(ms: number, now = Date.now()): string {
+/** `3 minutes ago`, `in 2 days`; narrow: `3m ago`. */
+export function ago(ms: number, now = Date.now(), style: 'long' | 'narrow' = 'long'): string {
   const seconds = (ms - now) / 1000
-  const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+  const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style })
   const steps = [
     ['year', 31_557_600],
     ['month', 2_629_800],

@@ -194,7 +194,7 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
         />
         {!hasNone && (
           <Field
-            label="Password now"
+            label="Current password"
             autocomplete="current-password"
             {...form.field('password', { type: 'password', required: true })}
           />

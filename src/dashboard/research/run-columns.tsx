@@ -45,9 +45,9 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
       ...SORTS.createdAt,
       head: 'Made',
       look: 'muted',
-      // Among the figures of backtests there is no room for it on one line.
-      tone: () => (kind === 'backtest' ? undefined : s.oneLine),
-      cell: ({ createdAt }) => <Ago at={createdAt} />,
+      tone: () => s.oneLine,
+      // Among the figures of backtests there is little room for it.
+      cell: ({ createdAt }) => <Ago at={createdAt} {...(kind === 'backtest' && { style: 'narrow' })} />,
     },
     { of: 'more', head: 'More', bare: true, look: 'end', cell: (run) => <RunMenu run={run} acts={acts} /> },
   ]

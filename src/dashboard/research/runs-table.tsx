@@ -42,7 +42,7 @@ const DAY_MS = 86_400_000
 /** Days back. */
 const SINCE = { all: Infinity, day: 1, week: 7, month: 30 } as const
 const PERIODS = [
-  ['all', 'Of all times'],
+  ['all', 'All time'],
   ['day', 'Last 24 hours'],
   ['week', 'Last 7 days'],
   ['month', 'Last 30 days'],

@@ -12,11 +12,9 @@ export interface LibraryIndicator {
   readonly source: string
 }
 
-export const LIBRARY: readonly LibraryIndicator[] = Object.entries(indicatorFiles()).map(([id, source]) => ({
-  id,
-  source,
-  ...headOf(source),
-}))
+export const LIBRARY: readonly LibraryIndicator[] = Object.entries(indicatorFiles())
+  .map(([id, source]) => ({ id, source, ...headOf(source) }))
+  .sort((a, b) => a.title.localeCompare(b.title))
 
 /**
  * The titles are the declaration's; category and other names are in comments above it: `// Category: Bands`, `// Also: BB,

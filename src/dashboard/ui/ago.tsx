@@ -8,9 +8,10 @@ const AGAIN_MS = 20_000
 /** Ticks as long as anything on the page says how long ago it was. */
 const ticks = ticking()
 
-export function Ago({ at }: { readonly at: number }) {
+/** `style` as of Intl.RelativeTimeFormat: `narrow` is “28m ago”. */
+export function Ago({ at, style }: { readonly at: number; readonly style?: 'narrow' }) {
   void ticks.value
-  return <>{ago(at)}</>
+  return <>{ago(at, Date.now(), style)}</>
 }
 
 function ticking() {
