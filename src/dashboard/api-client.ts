@@ -29,6 +29,12 @@ export class ApiError extends Error {
     this.retryAfter = body.retryAfter ?? null
   }
 }
+export const notReached = (): ApiError =>
+  new ApiError(0, {
+    code: 'offline',
+    message: 'Chartroom cannot be reached. Is the server still running?',
+  })
+
 /** Nobody was there to answer, or nobody who could: it is worth trying again. */
 export const isAway = (error: unknown): boolean =>
   !(error instanceof ApiError) ||
@@ -95,10 +101,7 @@ export async function call<K extends OperationName>(
     const earlier = await watch.onAway(operation, args[0] ?? {})
     signal?.throwIfAborted()
     if (earlier !== null) return earlier as Answer<K>
-    throw new ApiError(0, {
-      code: 'offline',
-      message: 'Chartroom cannot be reached. Is the server still running?',
-    })
+    throw notReached()
   }
   let response: Response
   try {

@@ -3,18 +3,11 @@
 // The bars are asked for only if a script has been run in this browser, since its user is most likely still signed in then.
 // The same rule is in `main.tsx`.
 
+import { stored } from './early-theme.ts'
 import { askFirst, firstBars, type Named } from './first-requests.ts'
 
 const { src } = document.currentScript as HTMLScriptElement
 const root = src.replace(/\/assets\/[^/]*$/, '')
-
-function stored(key: string): unknown {
-  try {
-    return JSON.parse(localStorage.getItem(`chartroom.${key}`) ?? 'null')
-  } catch {
-    return null
-  }
-}
 
 /** What the active chart showed last. */
 function lastMarket(): Named {

@@ -6,12 +6,12 @@
 
 import { shownTheme, showTheme, SYSTEM_IS_LIGHT } from './theme.ts'
 
-function stored(): unknown {
+export function stored(key: string): unknown {
   try {
-    return JSON.parse(localStorage.getItem('chartroom.theme') ?? 'null')
+    return JSON.parse(localStorage.getItem(`chartroom.${key}`) ?? 'null')
   } catch {
     return null
   }
 }
 
-showTheme(shownTheme(stored(), matchMedia(SYSTEM_IS_LIGHT).matches))
+showTheme(shownTheme(stored('theme'), matchMedia(SYSTEM_IS_LIGHT).matches))

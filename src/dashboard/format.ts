@@ -34,46 +34,41 @@ function signed(text: string, value: number, plus: boolean): string {
   return value < 0 ? MINUS + figures : plus ? `+${figures}` : figures
 }
 
-export const price = (value: number | null | undefined, mintick: number): string =>
-  value === null || value === undefined || !Number.isFinite(value)
-    ? DASH
-    : signed(decimals(placesOf(mintick)).format(value), value, false)
+type Figure = number | null | undefined
+const isThere = (value: Figure): value is number => Number.isFinite(value)
+
+export const ratio = (value: Figure, places = 2): string =>
+  isThere(value) ? signed(decimals(places).format(value), value, false) : DASH
+
+export const price = (value: Figure, mintick: number): string => ratio(value, placesOf(mintick))
+
+export const count = (value: Figure): string => ratio(value, 0)
 
 /** Money with its currency; `plus` for results. Small amounts keep enough places to be seen. */
-export function money(value: number | null | undefined, currency: string, { plus = false } = {}): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return DASH
+export function money(value: Figure, currency: string, { plus = false } = {}): string {
+  if (!isThere(value)) return DASH
   const places = value !== 0 && Math.abs(value) < 0.01 ? 6 : 2
   return `${signed(decimals(places).format(value), value, plus)} ${currency}`.trim()
 }
 
 /** A fraction as per cent: 0.1234 → 12.34%. */
-export function percent(fraction: number | null | undefined, { plus = false, places = 2 } = {}): string {
-  if (fraction === null || fraction === undefined || !Number.isFinite(fraction)) return DASH
+export function percent(fraction: Figure, { plus = false, places = 2 } = {}): string {
+  if (!isThere(fraction)) return DASH
   return `${signed(decimals(places).format(fraction * 100), fraction, plus)}%`
 }
 
 /** A result as per cent, with its sign: +12.34%. */
-export const gain = (fraction: number | null | undefined): string => percent(fraction, { plus: true })
-
-export const count = (value: number | null | undefined): string =>
-  value === null || value === undefined || !Number.isFinite(value)
-    ? DASH
-    : signed(decimals(0).format(value), value, false)
+export const gain = (fraction: Figure): string => percent(fraction, { plus: true })
 
 /** A number with its noun: `1 bar`, `1,200 bars`. */
 export const counted = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 
-export const ratio = (value: number | null | undefined, places = 2): string =>
-  value === null || value === undefined || !Number.isFinite(value)
-    ? DASH
-    : signed(decimals(places).format(value), value, false)
-
 /** Quantities keep their digits, up to 8 decimal places. */
-export const quantity = (value: number | null | undefined): string =>
-  value === null || value === undefined || !Number.isFinite(value)
-    ? DASH
-    : new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 }).format(value).replace('-', MINUS)
+export const quantity = (value: Figure): string =>
+  isThere(value)
+    ? new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 }).format(value).replace('-', MINUS)
+    : DASH
 
 export const compact = (value: number): string =>
   new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 })
@@ -81,8 +76,8 @@ export const compact = (value: number): string =>
     .replace('-', MINUS)
 
 /** `2020-03-23` or, for intraday bars, `2020-03-23 14:30`, in the given zone. */
-export function time(ms: number | null | undefined, zone: string, withClock: boolean): string {
-  if (ms === null || ms === undefined || !Number.isFinite(ms)) return DASH
+export function time(ms: Figure, zone: string, withClock: boolean): string {
+  if (!isThere(ms)) return DASH
   const parts = formatter(zone).formatToParts(ms)
   const part = (type: string) => parts.find((one) => one.type === type)?.value ?? ''
   const day = `${part('year')}-${part('month')}-${part('day')}`
@@ -90,14 +85,8 @@ export function time(ms: number | null | undefined, zone: string, withClock: boo
 }
 
 const formatter = memo(100, (zone): Intl.DateTimeFormat => {
-  const options: Intl.DateTimeFormatOptions = {
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  }
+  const two = '2-digit'
+  const options = { year: 'numeric', month: two, day: two, hour: two, minute: two, hourCycle: 'h23' } as const
   try {
     return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone || 'UTC' })
   } catch {
@@ -129,12 +118,11 @@ export const duration = (ms: number): string =>
       : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 
 /** The class that colours a result. */
-export const tone = (value: number | null | undefined): string => (!value ? '' : value > 0 ? 'up' : 'down')
+export const tone = (value: Figure): string => (!value ? '' : value > 0 ? 'up' : 'down')
 
 /** What an exit is called. TradingView calls that of `strategy.close` "Close entry(s) order NAME", of which NAME is cut off everywhere. */
 export const exitName = (of: { readonly exitComment: string | null; readonly exitId: string }): string =>
   of.exitComment || of.exitId.replace('entry(s) order ', '')
 
 /** What was won by what was lost: a report says a million where nothing was lost. */
-export const factorText = (value: number | null | undefined): string =>
-  (value ?? 0) >= 1e6 ? '∞' : ratio(value)
+export const factorText = (value: Figure): string => ((value ?? 0) >= 1e6 ? '∞' : ratio(value))

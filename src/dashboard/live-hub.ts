@@ -112,15 +112,13 @@ export class LiveHub {
   }
 
   #update(): void {
-    if (this.#tabs.size === 0) {
-      this.#begin('', '', null)
+    const isSeen = [...this.#tabs.values()].some(({ visible }) => visible)
+    if (isSeen || this.#tabs.size === 0) {
       clearTimeout(this.#closing)
       this.#closing = undefined
-      return
     }
-    if ([...this.#tabs.values()].some(({ visible }) => visible)) {
-      clearTimeout(this.#closing)
-      this.#closing = undefined
+    if (this.#tabs.size === 0) this.#begin('', '', null)
+    else if (isSeen) {
       if (this.#retrying === undefined) this.#connect()
     } else if (this.#stream || this.#retrying !== undefined)
       this.#closing ??= setTimeout(() => {

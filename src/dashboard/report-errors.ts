@@ -25,10 +25,7 @@ export function listenForErrors(): void {
   window.addEventListener('unhandledrejection', (event) => {
     const reason: unknown = event.reason
     if (reason instanceof DOMException && reason.name === 'AbortError') return
-    send(
-      reason instanceof Error ? reason.message : String(reason),
-      reason instanceof Error ? reason.stack : undefined,
-      'unhandledrejection',
-    )
+    if (reason instanceof Error) send(reason.message, reason.stack, 'unhandledrejection')
+    else send(String(reason), undefined, 'unhandledrejection')
   })
 }

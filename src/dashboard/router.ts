@@ -33,15 +33,8 @@ export function navigate(to: string, { replace = false } = {}): void {
 export function listenForLinks(): void {
   window.addEventListener('popstate', () => (here.value = read()))
   document.addEventListener('click', (event) => {
-    if (
-      event.defaultPrevented ||
-      event.button !== 0 ||
-      event.metaKey ||
-      event.ctrlKey ||
-      event.shiftKey ||
-      event.altKey
-    )
-      return
+    const isModified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+    if (event.defaultPrevented || event.button !== 0 || isModified) return
     const anchor = (event.target as Element | null)?.closest?.('a')
     if (!anchor || anchor.target || anchor.hasAttribute('download') || anchor.origin !== location.origin)
       return

@@ -11,7 +11,17 @@ import { ApiError, call } from './api-client.ts'
 import { navigate, query } from './router.ts'
 import { lastRun, remembered } from './settings.ts'
 import { titleOf } from './editor/title-of.ts'
-import { activeId, charts, fieldOf, isSameMarket, market, scriptId, scriptMarket } from './charts.ts'
+import {
+  activeId,
+  charts,
+  fieldOf,
+  isSameMarket,
+  market,
+  scriptId,
+  scriptMarket,
+  seriesOf,
+  type Market,
+} from './charts.ts'
 import { isStudyPlot, runInputs } from './studies/plot-sources.ts'
 import {
   diagnostics,
@@ -85,15 +95,8 @@ export async function runScript({ keep = true, here = true } = {}): Promise<bool
     runProblem.value = null
     if (keep) lastDone.value = { at: Date.now(), isSame: run.peek()?.report.hash === result.report.hash }
     const replaced = replacedBy(source, result.report.asOf)
-    run.value = {
-      id,
-      name: body.name,
-      source,
-      report: result.report,
-      tracks: result.tracks,
-      trials,
-      replaced,
-    }
+    const { report, tracks } = result
+    run.value = { id, name: body.name, source, report, tracks, trials, replaced }
     if (id !== null) {
       lastRun.value = id
       // A reload must not bring back the run that the address names.
@@ -153,12 +156,9 @@ export const plainInputs = () => runInputs(inputs.peek(), fieldOf('studies', scr
 
 function requestNow(): BacktestBody {
   const { source, name, overrides = {}, asOf } = script.peek()
-  const { exchange, symbol, interval } = scriptMarket.peek()
   return {
     name: name || titleOf(source) || 'Untitled',
-    exchange,
-    symbol,
-    interval,
+    ...seriesOf(scriptMarket.peek()),
     bars: runBars.peek(),
     source,
     inputs: plainInputs(),
@@ -175,23 +175,14 @@ async function asks(body: BacktestBody, keep: boolean, signal: AbortSignal) {
 }
 
 /** A run that takes long is asked how far it is, until it has been answered. */
-async function followProgress(
-  { name, exchange, symbol, interval }: BacktestBody,
-  signal: AbortSignal,
-): Promise<void> {
+async function followProgress(body: BacktestBody, signal: AbortSignal): Promise<void> {
   runProgress.value = null
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, PROGRESS_EVERY_MS))
     if (signal.aborted || !running.peek() || current?.signal !== signal) return
     try {
       const { running: all } = await call('GET /api/platform/backtests/running', { signal })
-      const own = all.findLast(
-        (one) =>
-          one.name === name &&
-          one.symbol === symbol &&
-          one.exchange === exchange &&
-          one.interval === interval,
-      )
+      const own = all.findLast((one) => one.name === body.name && isSameMarket(one, body))
       if (own && current?.signal === signal) runProgress.value = own.bars > 0 ? own.bar / own.bars : null
     } catch {
       // The bar stays as it is.
@@ -249,34 +240,21 @@ export async function openBacktest(
   const stored = await call('GET /api/platform/backtests/{id}', { path })
   if (!stored.result) return false
   const { report } = stored.result
-  const { exchange, symbol, interval } = report
   const same = isSameMarket(report, mode === 'keep' ? scriptMarket.peek() : market.peek())
   if (!same && mode === 'keep') return false
   const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
   // Set the run first, so that the change of market does not start another one.
-  const { name, source, inputs: given, overrides, asOf } = stored.backtest
+  const { name, source, inputs: given = {}, overrides, asOf } = stored.backtest
   run.value = { id, name, source, report, tracks, trials: stored.trials }
   lastDone.value = null
   // A run that was on the chart before a reload is repeated with new bars; one that was opened to be read stays as it is.
-  asked =
-    mode === 'keep' && source !== undefined
-      ? {
-          name,
-          exchange,
-          symbol,
-          interval,
-          bars: runBars.peek(),
-          source,
-          inputs: given ?? {},
-          ...(overrides && { overrides: overrides as NonNullable<BacktestBody['overrides']> }),
-          asOf: dayToRepeat(asOf),
-        }
-      : null
-  if (mode === 'follow')
-    batch(() => {
-      putScript()
-      if (!same) market.value = { exchange, symbol, interval }
-    })
+  asked = null
+  if (mode === 'keep' && source !== undefined) {
+    const set = overrides && { overrides: overrides as NonNullable<BacktestBody['overrides']> }
+    const asOfDay = dayToRepeat(asOf)
+    asked = { name, ...seriesOf(report), bars: runBars.peek(), source, inputs: given, ...set, asOf: asOfDay }
+  }
+  if (mode === 'follow') follow(report)
   lastRun.value = id
   return true
 }
@@ -287,12 +265,15 @@ export function showRun(shown: NonNullable<(typeof run)['value']>): void {
   run.value = shown
   lastDone.value = null
   asked = null
-  const { exchange, symbol, interval } = shown.report
+  follow(shown.report)
+}
+
+/** The active chart has the script, and the market that it ran on. */
+const follow = (ran: Market): void =>
   batch(() => {
     putScript()
-    if (!isSameMarket(shown.report, market.peek())) market.value = { exchange, symbol, interval }
+    if (!isSameMarket(ran, market.peek())) market.value = seriesOf(ran)
   })
-}
 
 /**
  * Repeats the run on screen with other settings, on `bars` bars and as of a day (null = as before), and stores it. Of `also`
@@ -344,21 +325,16 @@ export function rerunOnChange(): () => void {
       if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false, here: false })
     }, INPUT_DELAY_MS)
   }
-  const properties = computed(() => JSON.stringify([script.value.overrides, script.value.asOf]))
-  let firstProperties = true
-  const stopProperties = properties.subscribe(() => {
-    if (!firstProperties) later()
-    firstProperties = false
+  const settings = computed(() => JSON.stringify([inputs.value, script.value.overrides, script.value.asOf]))
+  let isFirst = true
+  const stopSettings = settings.subscribe(() => {
+    if (!isFirst) later()
+    isFirst = false
   })
   // What its sources read may have changed, or gone.
   const stopStudies = effect(() => {
     void fieldOf('studies', scriptId.value).value
     if (Object.values(inputs.peek()).some(isStudyPlot)) later()
-  })
-  let firstInputs = true
-  const stopInputs = inputs.subscribe(() => {
-    if (!firstInputs) later()
-    firstInputs = false
   })
   const stopMarket = scriptMarket.subscribe((on) => {
     const shown = run.peek()?.report
@@ -366,9 +342,8 @@ export function rerunOnChange(): () => void {
   })
   return () => {
     clearTimeout(timer)
-    stopProperties()
+    stopSettings()
     stopStudies()
-    stopInputs()
     stopMarket()
   }
 }

@@ -1,28 +1,18 @@
 // Settings that the browser remembers: theme, palette, sizes, the last chart. Nothing secret, and nothing the server needs.
 
 import { computed, effect, signal, type Signal } from '@preact/signals'
+import { words } from '../lib/words.ts'
 import { THEME_CHOICES, shownTheme, showTheme, SYSTEM_IS_LIGHT, type ThemeChoice } from './theme.ts'
 
 const nameOf = (key: string): string => `chartroom.${key}`
 
 /** Settings that belong to the signed-in user, which no other user of the browser may see or send. */
-const OWNED: ReadonlySet<string> = new Set([
-  'chart.studies',
-  'charts',
-  'drawings.pending',
-  'drawings.templates',
-  'keys',
-  'layout',
-  'market',
-  'run.last',
-  'script',
-  'script.drafts',
-  'script.opened',
-  'script.saved',
-  'studies.defaults',
-  'studies.favourites',
-  'watchlist',
-])
+const OWNED: ReadonlySet<string> = new Set(
+  words(
+    'chart.studies charts drawings.pending drawings.templates keys layout market run.last script script.drafts',
+    'script.opened script.saved studies.defaults studies.favourites watchlist',
+  ),
+)
 /** Of those the ones that each tab has for itself once it has set them: two tabs may have two scripts open. */
 const OF_TAB: ReadonlySet<string> = new Set(['script', 'script.opened', 'script.saved'])
 const OWNER = nameOf('owner')
@@ -85,10 +75,13 @@ function move(from: string, to: string): void {
   if (text !== null) localStorage.setItem(to, text)
 }
 
+const isOthers = (key: string): boolean =>
+  OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner
+
 /** What the browser has stored now, which another tab may have written; undefined = nothing, or not this user's. */
 export function stored(key: string): unknown {
   try {
-    if (OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner) return undefined
+    if (isOthers(key)) return undefined
     const text = localStorage.getItem(nameOf(key))
     return text === null ? undefined : JSON.parse(text)
   } catch {
@@ -132,7 +125,7 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
     }
     try {
       // Another tab has signed in another user, and this one is about to restart.
-      if (OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner) return
+      if (isOthers(key)) return
       if (OF_TAB.has(key) && owner !== '') sessionStorage.setItem(`${name}@${owner}`, text)
       localStorage.setItem(name, text)
     } catch {
