@@ -47,3 +47,22 @@ export function lazily<V>(make: () => V): () => V {
   let made: { readonly value: V } | null = null
   return () => (made ??= { value: make() }).value
 }
+
+/** `make`, called once for each text: for what has a state of its own, of which there are few. */
+export function onceEach<V>(make: (text: string) => V): (text: string) => V {
+  const made = new Map<string, V>()
+  return (text) => {
+    let value = made.get(text)
+    if (value === undefined) made.set(text, (value = make(text)))
+    return value
+  }
+}
+
+/** `make`, whose last answer holds for as long as the same is asked. */
+export function whileSame<Asked extends readonly unknown[], V>(make: (...asked: Asked) => V): typeof make {
+  let last: { readonly asked: Asked; readonly value: V } | null = null
+  return (...asked) => {
+    if (!last?.asked.every((one, i) => one === asked[i])) last = { asked, value: make(...asked) }
+    return last.value
+  }
+}

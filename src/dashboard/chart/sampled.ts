@@ -3,23 +3,12 @@
 // Plots, levels and fills between them go over. What is tied to bars and prices of its own (trades, drawings, shapes) would stand
 // where it does not belong, and is left out.
 
-import { memoOf } from '../../lib/memo.ts'
+import { memoOf, whileSame } from '../../lib/memo.ts'
 import type { Colors, FillMark, LevelMark, Mark, PlotMark, RunMarks } from './marks.ts'
 
-export function sampled(real: RunMarks, source: Int32Array): RunMarks {
-  const known = sampledOf(real)
-  if (known.source !== source) {
-    known.source = source
-    known.marks = make(real, source)
-  }
-  return known.marks
-}
+export const sampled = (real: RunMarks, source: Int32Array): RunMarks => sampledOf(real)(source)
 
-/** The last result for each. */
-const sampledOf = memoOf((marks: RunMarks): { source: Int32Array | null; marks: RunMarks } => ({
-  source: null,
-  marks,
-}))
+const sampledOf = memoOf((real: RunMarks) => whileSame((source: Int32Array) => make(real, source)))
 
 function make(real: RunMarks, source: Int32Array): RunMarks {
   const made = new Map<Mark, PlotMark | LevelMark>()

@@ -1,11 +1,10 @@
 // Every script and study that can be chosen, as one list: the user's own, those of others, examples, and the built-in ones.
 
-import { useEffect, useState } from 'preact/hooks'
 import type { Script } from '../../wire/script.ts'
 import { call } from '../api-client.ts'
 import { openCopy, openScript } from '../editor/documents.ts'
 import { SAMPLES } from '../editor/samples.ts'
-import { attempt } from '../frame/page.tsx'
+import { attempt, useLoad } from '../frame/page.tsx'
 import { remembered } from '../settings.ts'
 import { LIBRARY } from './library.ts'
 
@@ -66,24 +65,18 @@ const storedRow = (script: Script, group: string): ListedStudy => ({
 
 /** The user's own and, behind them, those that others have published. */
 async function storedStudies(signal: AbortSignal): Promise<readonly ListedStudy[]> {
-  const [mine, others] = await Promise.all(
-    (['mine', 'public'] as const).map((feed) =>
-      call('GET /api/platform/scripts', { query: { feed }, signal }),
-    ),
-  )
+  const [mine, others] = await Promise.all([
+    call('GET /api/platform/scripts', { query: { feed: 'mine' }, signal }),
+    call('GET /api/platform/scripts', { query: { feed: 'public' }, signal }),
+  ])
   return [
-    ...(mine?.scripts ?? []).map((one) => storedRow(one, 'Yours')),
-    ...(others?.scripts ?? []).filter(({ mine: own }) => !own).map((one) => storedRow(one, 'Public')),
+    ...mine.scripts.map((one) => storedRow(one, 'Yours')),
+    ...others.scripts.filter(({ mine: own }) => !own).map((one) => storedRow(one, 'Public')),
   ]
 }
 
 /** What is stored, loaded again when `keys` change; empty until it is there, and where it cannot be loaded. */
 export function useStored(keys: readonly unknown[] = []): readonly ListedStudy[] {
-  const [stored, setStored] = useState<readonly ListedStudy[]>([])
-  useEffect(() => {
-    const abort = new AbortController()
-    storedStudies(abort.signal).then(setStored, () => undefined)
-    return () => abort.abort()
-  }, keys)
-  return stored
+  return useLoad(storedStudies, keys).data ?? NONE
 }
+const NONE: readonly ListedStudy[] = []

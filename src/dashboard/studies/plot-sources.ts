@@ -71,7 +71,8 @@ export function offeredTo(
 }
 
 /** What stands in the way of a run, as a sentence for the legend. */
-export class PlotSourceError extends Error {}
+const unreadable = (label: string, why: string): Error =>
+  new Error(`“${label}” ${why}. Choose another source.`)
 
 /** The inputs as a run takes them: with the scripts that are read in place of their names on the chart. */
 export function runInputs(inputs: Values, all: readonly Reading[], path: readonly string[] = []): Values {
@@ -79,20 +80,10 @@ export function runInputs(inputs: Values, all: readonly Reading[], path: readonl
     Object.entries(inputs).map(([label, value]) => {
       if (!isStudyPlot(value)) return [label, value]
       const of = all.find(({ id }) => id === value.study)
-      if (!of)
-        throw new PlotSourceError(
-          `“${label}” read a plot of an indicator that is no longer on the chart. Choose another source.`,
-        )
-      if (path.includes(of.id))
-        throw new PlotSourceError(
-          `“${label}” leads back to itself by way of ${of.shortName}. Choose another source.`,
-        )
-      const read = {
-        script: of.source,
-        inputs: runInputs(of.inputs, all, [...path, of.id]),
-        plot: value.plot,
-      }
-      return [label, read]
+      if (!of) throw unreadable(label, 'read a plot of an indicator that is no longer on the chart')
+      if (path.includes(of.id)) throw unreadable(label, `leads back to itself by way of ${of.shortName}`)
+      const read = runInputs(of.inputs, all, [...path, of.id])
+      return [label, { script: of.source, inputs: read, plot: value.plot }]
     }),
   )
 }

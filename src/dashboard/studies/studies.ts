@@ -4,7 +4,9 @@
 // The studies on each chart are remembered. Each runs again when its inputs, the market or the newest bar change, a few at a
 // time. The last good result of each stays on screen until the next one is ready.
 
-import { computed, effect, signal, type ReadonlySignal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
+import { memoOf, onceEach, whileSame } from '../../lib/memo.ts'
+import type { Bars } from '../../market/bars.ts'
 import { ApiError, call } from '../api-client.ts'
 import type { Cell } from '../chart/cell.ts'
 import { activeCell, cellOf } from '../chart/chart-state.ts'
@@ -14,7 +16,7 @@ import { fieldOf, isSameMarket, placed, type Market, type Study } from '../chart
 import { runBars } from '../run-script.ts'
 import { unreachable } from '../session.ts'
 import { remembered } from '../settings.ts'
-import { toast } from '../ui/ui.tsx'
+import { messageOf, toast } from '../ui/ui.tsx'
 import type { Track } from '../../wire/track.ts'
 import {
   isStudyPlot,
@@ -73,37 +75,36 @@ export function answered(place: string, result: Result): void {
   results.value = { ...results.peek(), [place]: result }
 }
 
-/** The studies of each chart as it draws them. */
-class Layers {
-  readonly #made = new Map<string, ReadonlySignal<readonly Layer[]>>()
-  readonly #marks = new MarksOfStudies()
+/** The studies of a chart as it draws them. */
+export const layersOf = memoOf((cell: Cell) =>
+  computed(() => inPanes(cell.studies.value.map((study) => layerOf(cell, study)))),
+)
+/** Those of the active chart. */
+export const layers = computed(() => layersOf(activeCell.value).value)
 
-  of(cell: Cell): ReadonlySignal<readonly Layer[]> {
-    let made = this.#made.get(cell.id)
-    if (!made) {
-      made = computed(() => inPanes(cell.studies.value.map((study) => this.#layer(cell, study))))
-      this.#made.set(cell.id, made)
-    }
-    return made
-  }
-
-  #layer(cell: Cell, study: Study): Layer {
-    const chart = cell.shown.value
-    const place = placeOf(cell, study)
-    const result = results.value[place]
-    const here =
-      chart && result && isSameMarket(result.market, chart.market) && isVisible(study, chart.market.interval)
-    return {
-      study,
-      title: result?.title || study.shortName,
-      values: result?.values ?? {},
-      marks: here && result.problem === null ? this.#marks.of(place, study, result, chart.bars) : null,
-      pane: null,
-      problem: result?.problem ?? null,
-      running: runningKeys.value.has(place),
-    }
+function layerOf(cell: Cell, study: Study): Layer {
+  const chart = cell.shown.value
+  const place = placeOf(cell, study)
+  const result = results.value[place]
+  const here =
+    chart && result && isSameMarket(result.market, chart.market) && isVisible(study, chart.market.interval)
+  return {
+    study,
+    title: result?.title || study.shortName,
+    values: result?.values ?? {},
+    marks: here && result.problem === null ? marksAt(place)(result, chart.bars, study.plots) : null,
+    pane: null,
+    problem: result?.problem ?? null,
+    running: runningKeys.value.has(place),
   }
 }
+
+/** Made again only if tracks, bars or style have changed; by the study's place. */
+const marksAt = onceEach(() =>
+  whileSame(({ tracks, title }: Result, bars: Bars, plots: Study['plots']) =>
+    styled(marksOf(title, tracks, bars), plots),
+  ),
+)
 
 /** Says where each is drawn. What is drawn over the price goes to the pane of the study whose plot it reads. */
 export function inPanes(all: readonly Layer[]): readonly Layer[] {
@@ -126,25 +127,6 @@ export function inPanes(all: readonly Layer[]): readonly Layer[] {
 const isVisible = ({ hidden, intervals }: Study, interval: string): boolean =>
   !hidden && (intervals === null || intervals.includes(interval))
 
-/** Makes marks again only if tracks, bars or style have changed. */
-class MarksOfStudies {
-  readonly #made = new Map<string, { readonly of: readonly unknown[]; readonly marks: RunMarks }>()
-
-  of(place: string, study: Study, result: Result, bars: ShownBars['bars']): RunMarks {
-    const of = [result.tracks, bars, study.plots]
-    const known = this.#made.get(place)
-    if (known?.of.every((part, i) => part === of[i])) return known.marks
-    const marks = styled(marksOf(result.title, result.tracks, bars), study.plots)
-    this.#made.set(place, { of, marks })
-    return marks
-  }
-}
-
-const allLayers = new Layers()
-export const layersOf = (cell: Cell): ReadonlySignal<readonly Layer[]> => allLayers.of(cell)
-/** Those of the active chart. */
-export const layers = computed(() => allLayers.of(activeCell.value).value)
-
 /** How the next study of a script begins, by the script; what is the same as in the script is left out. */
 const defaults = remembered<Readonly<Record<string, Pick<Study, 'inputs' | 'plots' | 'intervals' | 'pane'>>>>(
   'studies.defaults',
@@ -165,10 +147,8 @@ export function keepAsDefault(study: Study): void {
 export function addStudy(
   study: Pick<Study, 'name' | 'shortName' | 'source' | 'from'> & Partial<Pick<Study, 'inputs'>>,
 ): void {
-  if (studies.peek().length >= STUDIES_MAX) {
-    toast(`A chart holds ${STUDIES_MAX} indicators. Take one off first.`, { tone: 'down' })
-    return
-  }
+  if (studies.peek().length >= STUDIES_MAX)
+    return toast(`A chart holds ${STUDIES_MAX} indicators. Take one off first.`, { tone: 'down' })
   const id = `s${crypto.getRandomValues(new Uint32Array(2)).join('')}`
   const own = defaults.peek()[nameOfScript(study)]
   const fresh: Study = { inputs: {}, hidden: false, intervals: null, plots: {}, ...own, ...study, id }
@@ -201,34 +181,21 @@ export function plotsFor(cell: Cell, id: string): readonly OfferedPlot[] {
 
 /** Moves a study up or down among the others: the order of panes, and of what is drawn over what. */
 export function moveStudy(id: string, by: 1 | -1): void {
-  const list = [...studies.peek()]
+  const list = studies.peek()
   const at = list.findIndex((one) => one.id === id)
-  const other = list[at + by]
-  const one = list[at]
-  if (!one || !other) return
-  list[at] = other
-  list[at + by] = one
-  studies.value = list
+  const [one, other] = [list[at], list[at + by]]
+  if (one && other) studies.value = list.with(at, other).with(at + by, one)
 }
 
-/** Runs studies while the chart exists; the returned function ends that. */
-export function runStudies(): () => void {
-  const runs = new StudyRuns()
-  const stop = effect(() => runs.look())
-  return () => {
-    stop()
-    runs.stop()
-  }
-}
-
-/** Those of all charts take turns: the server has a limit of runs for each user. */
-class StudyRuns {
+/** Runs studies until they are stopped. Those of all charts take turns: the server has a limit of runs for each user. */
+export class StudyRuns {
   readonly #current = new Map<string, { readonly key: string; readonly abort: AbortController }>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOver = false
+  readonly #stopLooking = effect(() => this.#look())
 
   /** Reads everything that results depend on, and soon starts the missing runs. */
-  look(): void {
+  #look(): void {
     void [runBars.value, unreachable.value]
     for (const id of placed.value) void [cellOf(id).studies.value, cellOf(id).shown.value]
     clearTimeout(this.#timer)
@@ -237,6 +204,7 @@ class StudyRuns {
 
   stop(): void {
     this.#isOver = true
+    this.#stopLooking()
     clearTimeout(this.#timer)
     for (const { abort } of this.#current.values()) abort.abort()
     this.#current.clear()
@@ -273,12 +241,12 @@ class StudyRuns {
         body: { name, exchange, symbol, interval, bars: runBars.peek(), source, inputs },
         signal: abort.signal,
       })
-      const { shorttitle, title } = result.report.script
-      const { inputs: values } = result.report
-      done({ title: shorttitle || title || shortName, values, tracks: result.tracks, problem: null })
+      const { script, inputs: values } = result.report
+      const title = script.shorttitle || script.title || shortName
+      done({ title, values, tracks: result.tracks, problem: null })
     } catch (error) {
       if (abort.signal.aborted) return
-      const problem = error instanceof Error ? error.message : String(error)
+      const problem = messageOf(error)
       const isAway = error instanceof ApiError && error.status === 0
       done({ title: shortName, tracks: [], problem, isAway })
     } finally {
@@ -314,7 +282,7 @@ function inputsOf({ id, inputs }: Study, all: readonly Study[]): Values | string
   try {
     return runInputs(inputs, all, [id])
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

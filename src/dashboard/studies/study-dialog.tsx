@@ -94,17 +94,14 @@ const Groups = ({ names, chosen, onChoose }: GroupsProps) => (
 
 const timesOnChart = ({ id }: ListedStudy): number => studies.value.filter(({ from }) => from === id).length
 
-function Entry({
-  row,
-  index,
-  isChosen,
-  onPoint,
-}: {
+interface EntryProps {
   readonly row: ListedStudy
   readonly index: number
   readonly isChosen: boolean
   readonly onPoint: () => void
-}) {
+}
+
+function Entry({ row, index, isChosen, onPoint }: EntryProps) {
   const onChart = timesOnChart(row)
   return (
     <li
@@ -133,6 +130,7 @@ function Entry({
 /** Further actions on the chosen row; by keyboard, Tab leads here. */
 function Actions({ row }: { readonly row: ListedStudy }) {
   const starred = favourites.value.includes(row.id)
+  const isOnChart = timesOnChart(row) > 0
   return (
     <div class={s.actions}>
       <span class="muted">{row.name}</span>
@@ -140,15 +138,7 @@ function Actions({ row }: { readonly row: ListedStudy }) {
       <Button size="small" icon="star" pressed={starred} onClick={() => star(row.id)}>
         {starred ? 'Not a favourite' : 'Favourite'}
       </Button>
-      <Button
-        size="small"
-        icon="code"
-        onClick={() => {
-          studyDialog.value = null
-          bottom.value = 'script'
-          row.edit()
-        }}
-      >
+      <Button size="small" icon="code" onClick={() => edit(row)}>
         Open in the editor
       </Button>
       <Menu
@@ -163,23 +153,23 @@ function Actions({ row }: { readonly row: ListedStudy }) {
         }))}
       />
       <Button size="small" variant="primary" icon="plus" onClick={() => put(row)}>
-        {row.kind === 'strategy'
-          ? 'Run in the editor'
-          : timesOnChart(row) > 0
-            ? 'Add once more'
-            : 'Add to the chart'}
+        {row.kind === 'strategy' ? 'Run in the editor' : isOnChart ? 'Add once more' : 'Add to the chart'}
       </Button>
     </div>
   )
 }
 
+function edit(row: ListedStudy): void {
+  studyDialog.value = null
+  bottom.value = 'script'
+  row.edit()
+}
+
 function put(row: ListedStudy): void {
-  if (row.kind === 'strategy') {
-    studyDialog.value = null
-    row.edit()
-    return
-  }
-  addStudy({ name: row.name, shortName: row.short || row.name, source: row.source, from: row.id })
+  const { id, name, short, source, kind } = row
+  if (kind !== 'strategy') return addStudy({ name, shortName: short || name, source, from: id })
+  studyDialog.value = null
+  row.edit()
 }
 
 /** Matches by name come first, the one with least besides what was typed before the others, then those by other names. */
@@ -194,9 +184,8 @@ function matching(all: readonly ListedStudy[], text: string, group: string): rea
     const begun = [short, name].filter((one) => one.startsWith(words)).map(({ length }) => length)
     if (begun.length > 0) return 2 - 1 / Math.min(...begun)
     if (name.includes(words)) return 2
-    return words.split(/\s+/).every((word) => `${name} ${short} ${row.words.toLowerCase()}`.includes(word))
-      ? 3
-      : 9
+    const all = `${name} ${short} ${row.words.toLowerCase()}`
+    return words.split(/\s+/).every((word) => all.includes(word)) ? 3 : 9
   }
   return all
     .map((row) => ({ row, rank: rank(row) }))

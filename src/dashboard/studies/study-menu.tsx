@@ -1,7 +1,7 @@
 // The menu of a script or a study where it stands on a chart: that of all scripts.
 
 import { signal } from '@preact/signals'
-import { Menu, type MenuItem, type OpenMenu } from '../ui/menu.tsx'
+import { Menu, type OpenMenu } from '../ui/menu.tsx'
 import type { Study } from '../charts.ts'
 import { editedSubject, orOwn, subjectId } from '../research/subject.ts'
 import { subjectItems } from '../research/subject-menu.ts'
@@ -23,15 +23,12 @@ export function StudyMenu({ study, title }: { readonly study?: Study; readonly t
       bar
       label={`More for ${title}`}
       kept={{ open, as: study?.id ?? 'script' }}
-      items={() => itemsOf(study ? subjectOf(study) : editedSubject())}
+      items={() => subjectItems(study ? subjectOf(study) : editedSubject(), 'chart')}
     >
       <Icon name="more" />
     </Menu>
   )
 }
-
-const itemsOf = (subject: Subject): readonly MenuItem[] =>
-  subjectItems(subject, 'chart').map((item) => ({ ...item, id: item.text }))
 
 export const subjectOf = ({ from, name, source, inputs }: Study): Subject => ({
   id: subjectId(from),

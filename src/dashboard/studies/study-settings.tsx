@@ -20,12 +20,11 @@ type Tab = 'inputs' | 'style' | 'intervals'
 export function StudySettings({ id }: { readonly id: string }) {
   const [tab, setTab] = useState<Tab>('inputs')
   const study = studies.value.find((one) => one.id === id)
-  const close = () => (settingsOf.value = '')
   if (!study) return null
   return (
     <Dialog
       title={study.name}
-      onClose={close}
+      onClose={() => (settingsOf.value = '')}
       width={560}
       footer={
         <>
@@ -35,14 +34,7 @@ export function StudySettings({ id }: { readonly id: string }) {
           <Button size="small" onClick={() => moveStudy(id, 1)}>
             Move down
           </Button>
-          <Button
-            size="small"
-            icon="code"
-            onClick={() => {
-              close()
-              edit(study)
-            }}
-          >
+          <Button size="small" icon="code" onClick={() => edit(study)}>
             Open in the editor
           </Button>
           <Button
@@ -77,6 +69,7 @@ export function StudySettings({ id }: { readonly id: string }) {
 }
 
 function edit({ from, name, source }: Study): void {
+  settingsOf.value = ''
   bottom.value = 'script'
   const [kind, id = ''] = from.split(/:(.*)/)
   if (kind === 'script') attempt(openScript(id))
@@ -140,15 +133,13 @@ type StyleChange = { readonly [Field in keyof PlotStyle]: PlotStyle[Field] | und
 const changed = (style: PlotStyle, change: StyleChange): PlotStyle =>
   Object.fromEntries(Object.entries({ ...style, ...change }).filter(([, value]) => value !== undefined))
 
-function PlotRow({
-  plot: { name, color, width, dash, price },
-  style,
-  onChange,
-}: {
+interface PlotProps {
   readonly plot: StyledPlot
   readonly style: PlotStyle
   readonly onChange: (change: StyleChange) => void
-}) {
+}
+
+function PlotRow({ plot: { name, color, width, dash, price }, style, onChange }: PlotProps) {
   return (
     <li class={s.plot}>
       <Check checked={!style.hidden} onChange={(on) => onChange({ hidden: !on })}>
@@ -160,45 +151,25 @@ function PlotRow({
         value={style.color ?? color}
         onChange={(event) => onChange({ color: event.currentTarget.value })}
       />
-      <select
-        aria-label={`Width of ${name}`}
+      <Choice
+        label={`Width of ${name}`}
         value={String(style.width ?? width)}
-        onChange={(event) => onChange({ width: Number(event.currentTarget.value) })}
-      >
-        {[...new Set([...WIDTHS, width])].map((one) => (
-          <option key={one} value={String(one)}>
-            {one} px
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label={`Line of ${name}`}
+        options={[...new Set([...WIDTHS, width])].map((one) => [String(one), `${one} px`])}
+        onChange={(value) => onChange({ width: Number(value) })}
+      />
+      <Choice
+        label={`Line of ${name}`}
         value={style.dash ?? dash}
-        onChange={(event) =>
-          onChange({ dash: DASHES.find(([one]) => one === event.currentTarget.value)![0] })
-        }
-      >
-        {DASHES.map(([one, words]) => (
-          <option key={one} value={one}>
-            {words}
-          </option>
-        ))}
-      </select>
+        options={DASHES}
+        onChange={(value) => onChange({ dash: DASHES.find(([one]) => one === value)![0] })}
+      />
       {price === null ? (
-        <select
-          aria-label={`Decimals of ${name}`}
+        <Choice
+          label={`Decimals of ${name}`}
           value={String(style.precision ?? '')}
-          onChange={({ currentTarget: { value } }) =>
-            onChange({ precision: value === '' ? undefined : Number(value) })
-          }
-        >
-          <option value="">Auto</option>
-          {PLACES.map((places) => (
-            <option key={places} value={String(places)}>
-              {(1).toFixed(places)}
-            </option>
-          ))}
-        </select>
+          options={[['', 'Auto'], ...PLACES.map((places) => [String(places), (1).toFixed(places)] as const)]}
+          onChange={(value) => onChange({ precision: value === '' ? undefined : Number(value) })}
+        />
       ) : (
         <input
           type="number"
@@ -213,6 +184,23 @@ function PlotRow({
     </li>
   )
 }
+
+interface ChoiceProps {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly onChange: (value: string) => void
+}
+
+const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
+  <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+    {options.map(([one, text]) => (
+      <option key={one} value={one}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
 
 /** Where the study is drawn. */
 function Pane({ study }: { readonly study: Study }) {
