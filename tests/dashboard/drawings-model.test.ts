@@ -85,23 +85,23 @@ test('a tab puts its own changes back when another has written without them, and
 
 test('a weekend takes no room: Saturday lies a third of the way from Friday to Monday', () => {
   const bars = flat([1, 2, 3])
-  expect(barOfTime(bars, DAY, FRIDAY)).toBe(0)
-  expect(barOfTime(bars, DAY, FRIDAY + DAY)).toBeCloseTo(1 / 3, 12)
-  expect(barOfTime(bars, DAY, FRIDAY + 3 * DAY)).toBe(1)
+  expect(barOfTime({ bars, barMs: DAY }, FRIDAY)).toBe(0)
+  expect(barOfTime({ bars, barMs: DAY }, FRIDAY + DAY)).toBeCloseTo(1 / 3, 12)
+  expect(barOfTime({ bars, barMs: DAY }, FRIDAY + 3 * DAY)).toBe(1)
 })
 
 test('before the first and behind the last bar, times go on at the pace of the interval', () => {
   const bars = flat([1, 2, 3])
-  expect(barOfTime(bars, DAY, FRIDAY - 2 * DAY)).toBe(-2)
-  expect(barOfTime(bars, DAY, FRIDAY + 14 * DAY)).toBe(12)
-  expect(timeOfBar(bars, DAY, 12)).toBe(FRIDAY + 14 * DAY)
-  expect(timeOfBar(bars, DAY, -2)).toBe(FRIDAY - 2 * DAY)
+  expect(barOfTime({ bars, barMs: DAY }, FRIDAY - 2 * DAY)).toBe(-2)
+  expect(barOfTime({ bars, barMs: DAY }, FRIDAY + 14 * DAY)).toBe(12)
+  expect(timeOfBar({ bars, barMs: DAY }, 12)).toBe(FRIDAY + 14 * DAY)
+  expect(timeOfBar({ bars, barMs: DAY }, -2)).toBe(FRIDAY - 2 * DAY)
 })
 
 test('a place and its time lead to each other', () => {
   const bars = flat([1, 2, 3, 4])
   for (const bar of [-7, -0.5, 0, 0.25, 1, 2.75, 3, 40])
-    expect(barOfTime(bars, DAY, timeOfBar(bars, DAY, bar))).toBeCloseTo(bar, 6)
+    expect(barOfTime({ bars, barMs: DAY }, timeOfBar({ bars, barMs: DAY }, bar))).toBeCloseTo(bar, 6)
 })
 
 test('the regression of a straight line is that line; around it the closes deviate', () => {
@@ -298,8 +298,8 @@ test('target and stop of a position keep one time, and neither passes the entry'
 test('the second line of a channel runs through where it was placed, and keeps its distance', () => {
   const surface: Surface = { ...plainSurface, bars: flat(Array.from({ length: 400 }, () => 1)), barMs: DAY }
   // One bar a pixel, from the first on.
-  const timeAt = (x: number) => timeOfBar(surface.bars, DAY, x)
-  const placed = { ...surface, x: (time: number) => barOfTime(surface.bars, DAY, time) }
+  const timeAt = (x: number) => timeOfBar({ bars: surface.bars, barMs: DAY }, x)
+  const placed = { ...surface, x: (time: number) => barOfTime({ bars: surface.bars, barMs: DAY }, time) }
   const point = (x: number, price: number) => ({ time: timeAt(x), price })
   const channel: Drawing = {
     id: 'c',
@@ -351,8 +351,13 @@ test('what lies beside the view is not drawn unless it reaches into it, and a sp
 
 test('every sloping line of a drawing can be watched, and lies where it is drawn', () => {
   const bars = flat(Array.from({ length: 400 }, (_, i) => 100 + Math.sin(i / 20) * 40 + i / 10))
-  const surface: Surface = { ...plainSurface, bars, barMs: DAY, x: (time) => barOfTime(bars, DAY, time) }
-  const point = (bar: number, price: number) => ({ time: timeOfBar(bars, DAY, bar), price })
+  const surface: Surface = {
+    ...plainSurface,
+    bars,
+    barMs: DAY,
+    x: (time) => barOfTime({ bars, barMs: DAY }, time),
+  }
+  const point = (bar: number, price: number) => ({ time: timeOfBar({ bars, barMs: DAY }, bar), price })
   const counts: Readonly<Partial<Record<DrawingTool, number>>> = {
     ray: 1,
     'parallel-channel': 2,
@@ -393,7 +398,7 @@ test('levels of a drawing are watched on ticks', () => {
 
 test('an alert on a line that has ended watches it as it runs on', () => {
   const bars = flat(Array.from({ length: 100 }, (_, i) => 100 + i / 10))
-  const point = (bar: number, price: number) => ({ time: timeOfBar(bars, DAY, bar), price })
+  const point = (bar: number, price: number) => ({ time: timeOfBar({ bars, barMs: DAY }, bar), price })
   const watched = (end: number) => {
     const points = [point(10, 100), point(end, 110)]
     return watchables({ id: 'd', tool: 'trend-line', points, style: {} }, { bars, barMs: DAY, mintick: 0.01 })

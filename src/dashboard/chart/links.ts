@@ -3,37 +3,29 @@
 // One chart drives at a time: the one that is touched, or the active one. Only what the driver shows is passed on, so that two
 // charts never answer each other.
 
+import { signal } from '@preact/signals'
 import type { ChartLink } from '../../wire/layout.ts'
 import { activeId, links, placed } from '../charts.ts'
-import { barAt, placeOf, timeAt } from './bars.ts'
+import { barAt, barMsOf, placeOf, timeAt } from './bars.ts'
 import type { Cell } from './cell.ts'
 import { activeCell, cellOf } from './chart-state.ts'
 import type { Hover } from './view.ts'
 
-class Driver {
-  #id: string | null = null
+const touchedId = signal('')
+const driver = (): Cell =>
+  placed.peek().includes(touchedId.peek()) ? cellOf(touchedId.peek()) : activeCell.peek()
 
-  get cell(): Cell {
-    const id = this.#id
-    return id !== null && placed.peek().includes(id) ? cellOf(id) : activeCell.peek()
+/** Keeps track of which chart is touched; the returned function ends that. */
+export function followDriver(grid: HTMLElement): () => void {
+  const touched = ({ target }: Event) => {
+    const chart = target instanceof Element && grid.contains(target) ? target.closest('[data-chart]') : null
+    touchedId.value = chart?.getAttribute('data-chart') ?? activeId.peek()
   }
-
-  /** Keeps track of which chart is touched; the returned function ends that. */
-  follow(grid: HTMLElement): () => void {
-    const touched = ({ target }: Event) => {
-      const chart = target instanceof Element && grid.contains(target) ? target.closest('[data-chart]') : null
-      this.#id = chart?.getAttribute('data-chart') ?? activeId.peek()
-    }
-    const kinds = ['pointerdown', 'wheel', 'keydown'] as const
-    for (const kind of kinds) document.addEventListener(kind, touched, { capture: true, passive: true })
-    return () => {
-      for (const kind of kinds) document.removeEventListener(kind, touched, { capture: true })
-    }
-  }
+  const ended = new AbortController()
+  for (const kind of ['pointerdown', 'wheel', 'keydown'])
+    document.addEventListener(kind, touched, { capture: true, passive: true, signal: ended.signal })
+  return () => ended.abort()
 }
-
-const driver = new Driver()
-export const followDriver = (grid: HTMLElement): (() => void) => driver.follow(grid)
 
 const isLinked = (link: ChartLink): boolean => links.peek().includes(link)
 
@@ -46,14 +38,13 @@ const others = (cell: Cell): readonly Cell[] =>
 /** Puts the crosshair of the driver on the other charts; null = takes it off. */
 export function passHover(from: Cell, now: Hover | null): void {
   if (!isLinked('crosshair')) return
-  const chart = from.drawn.peek()
-  const time = now && chart?.bars.time[now.bar]
+  const time = now ? from.drawn.peek()?.bars.time[now.bar] : undefined
   for (const cell of others(from)) {
     const [view, shown] = [cell.view.peek(), cell.drawn.peek()]
     if (!view || !shown) continue
     // A time before the first bar or behind the last is on no bar of this chart.
-    const place = time === undefined || time === null ? -1 : placeOf(shown.bars, time, shown.market.interval)
-    if (now === null || time === undefined || time === null || place < 0 || place >= shown.bars.length) {
+    const place = time === undefined ? -1 : placeOf(shown.bars, time, barMsOf(shown.market.interval))
+    if (!now || time === undefined || place < 0 || place >= shown.bars.length) {
       view.hideCrosshair()
       cell.hover.value = null
       continue
@@ -79,20 +70,20 @@ export function passTime(from: Cell, bar: number): void {
 
 /** Passes the range of dates in view from the driver to the others. */
 export function passRange(from: Cell): void {
-  if (from !== driver.cell || !isLinked('range')) return
+  if (from !== driver() || !isLinked('range')) return
   for (const cell of others(from)) copyRange(from, cell)
 }
 
 /** A chart whose bars have just come shows the driver's range. */
 export function takeRange(cell: Cell): void {
-  if (cell !== driver.cell && isLinked('range')) copyRange(driver.cell, cell)
+  if (cell !== driver() && isLinked('range')) copyRange(driver(), cell)
 }
 
 function copyRange(from: Cell, to: Cell): void {
   const [chart, range] = [from.drawn.peek(), from.view.peek()?.camera.visible]
   const [shown, view] = [to.drawn.peek(), to.view.peek()]
   if (!chart || !range || !shown || !view || shown.bars.length === 0) return
-  const place = (bar: number) =>
-    placeOf(shown.bars, timeAt(chart.bars, bar, chart.market.interval), shown.market.interval)
+  const [mine, its] = [barMsOf(chart.market.interval), barMsOf(shown.market.interval)]
+  const place = (bar: number) => placeOf(shown.bars, timeAt(chart.bars, bar, mine), its)
   view.camera.showRange(place(range.from), place(range.to))
 }

@@ -1,7 +1,7 @@
 // Attaches the drawing tools to charts: loaded once one has bars, removed with it.
 
 import { effect, untracked } from '@preact/signals'
-import { addCommands, commandOf, turns, type Command } from '../commands.ts'
+import { addCommands, commandOf, isTyping, turns, type Command } from '../commands.ts'
 import type { Cell } from '../chart/cell.ts'
 import { keepSteps } from '../chart/charts-history.ts'
 import { timeline } from '../chart/history.ts'
@@ -12,7 +12,7 @@ import { charts, market } from '../charts.ts'
 import { openLayout } from '../layouts/layouts.ts'
 import { draft, drawables, hasCommands, hideAll, lockAll, magnet, selected, tool } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
-import { changeDrawings, drawings, sheetOf } from './sheet.ts'
+import { drawings, removeDrawings, sheetOf } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, toolsOf } from './tools.ts'
 
 /**
@@ -73,9 +73,8 @@ export function attachTools(): () => void {
   }
 }
 
-/** Whether the focus is outside the editor and fields, where the same keys undo typing. */
-const isOutsideText = (): boolean =>
-  !document.activeElement?.closest('input, textarea, select, [contenteditable], [data-editor]')
+/** In the editor and fields the same keys undo typing. */
+const isOutsideText = (): boolean => !isTyping(document.activeElement)
 
 export function drawingCommands(): readonly Command[] {
   const does = commandOf('Drawing')
@@ -100,12 +99,7 @@ export function drawingCommands(): readonly Command[] {
       also: 'Mod+Y',
     },
     does('draw:remove', 'Remove the selected drawings', '', removeSelected),
-    does(
-      'draw:list',
-      'List of drawings',
-      '',
-      () => void import('./object-list.tsx').then((list) => list.openObjectList()),
-    ),
+    does('draw:list', 'List of drawings', '', openList),
     does('draw:hide', 'Show or hide all drawings', 'Alt+Shift+H', turns(hideAll)),
     does('draw:lock', 'Lock or unlock all drawings', '', turns(lockAll)),
     does('draw:magnet', 'Magnet on or off', '', turns(magnet)),
@@ -113,13 +107,11 @@ export function drawingCommands(): readonly Command[] {
   ]
 }
 
+const openList = (): void => void import('./object-list.tsx').then((list) => list.openObjectList())
+
 /** Locked drawings stay. The removal can be undone. */
 export function removeAll(): void {
   const gone = drawings.peek().filter((one) => !one.locked)
   selected.value = []
-  if (gone.length > 0)
-    changeDrawings(
-      [],
-      gone.map(({ id }) => id),
-    )
+  if (gone.length > 0) removeDrawings(gone)
 }

@@ -6,7 +6,7 @@
 
 import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
-import { keysShown } from '../commands.ts'
+import { keysShown, turns } from '../commands.ts'
 import { timeline } from '../chart/history.ts'
 import { MenuList, type MenuItem } from '../ui/menu.tsx'
 import { focusChart } from '../chart/on-screen.ts'
@@ -28,6 +28,7 @@ import s from './drawings.module.css'
 import { openObjectList } from './object-list.tsx'
 import { SelectionBar, selectionItems } from './selection-bar.tsx'
 import { drawings } from './sheet.ts'
+import type { Spot } from './surface.ts'
 import { TOOL_GROUPS, TOOL_NAMES, toolsOf, type ToolGroup } from './tools.ts'
 
 const GLYPHS = {
@@ -60,22 +61,19 @@ function Glyph({ path }: { readonly path: string }) {
 }
 
 const SWITCHES = [
-  {
-    label: 'Magnet: stick to open, high, low and close',
-    of: magnet,
-    glyph: () => <Glyph path={GLYPHS.magnet} />,
-  },
-  { label: 'Keep the tool after a drawing', of: keepTool, glyph: () => <Glyph path={GLYPHS.keep} /> },
-  { label: 'Lock all drawings', of: lockAll, glyph: () => <Glyph path={GLYPHS.lock} /> },
-  { label: 'Hide all drawings', of: hideAll, glyph: () => <Icon name="eye" /> },
-]
+  ['Magnet: stick to open, high, low and close', magnet, <Glyph key="magnet" path={GLYPHS.magnet} />],
+  ['Keep the tool after a drawing', keepTool, <Glyph key="keep" path={GLYPHS.keep} />],
+  ['Lock all drawings', lockAll, <Glyph key="lock" path={GLYPHS.lock} />],
+  ['Hide all drawings', hideAll, <Icon key="eye" name="eye" />],
+] as const
+
+const STEPS = [
+  ['undo', 'Undo', timeline.canUndo],
+  ['redo', 'Redo', timeline.canRedo],
+] as const
 
 export function DrawingBar() {
-  const [open, setOpen] = useState<{
-    readonly group: ToolGroup
-    readonly x: number
-    readonly y: number
-  } | null>(null)
+  const [open, setOpen] = useState<(Spot & { readonly group: ToolGroup }) | null>(null)
   const openGroup = (group: ToolGroup, button: HTMLElement) => {
     const box = button.getBoundingClientRect()
     setOpen({ group, x: box.right + 4, y: box.top })
@@ -96,28 +94,23 @@ export function DrawingBar() {
           <GroupButton key={group.id} group={group} onOpen={openGroup} />
         ))}
         <span class={s.rule} />
-        {SWITCHES.map(({ label, of, glyph }) => (
-          <Tool key={label} label={label} on={of.value} pressed={of.value} run={() => (of.value = !of.value)}>
-            {glyph()}
+        {SWITCHES.map(([label, of, glyph]) => (
+          <Tool key={label} label={label} on={of.value} pressed={of.value} run={turns(of)}>
+            {glyph}
           </Tool>
         ))}
         <span class={s.rule} />
-        <Tool
-          label="Undo"
-          keys={keysShown('draw:undo')}
-          disabled={!timeline.canUndo.value}
-          run={() => timeline.undo()}
-        >
-          <Glyph path={GLYPHS.undo} />
-        </Tool>
-        <Tool
-          label="Redo"
-          keys={keysShown('draw:redo')}
-          disabled={!timeline.canRedo.value}
-          run={() => timeline.redo()}
-        >
-          <Glyph path={GLYPHS.redo} />
-        </Tool>
+        {STEPS.map(([name, label, can]) => (
+          <Tool
+            key={name}
+            label={label}
+            keys={keysShown(`draw:${name}`)}
+            disabled={!can.value}
+            run={() => timeline[name]()}
+          >
+            <Glyph path={GLYPHS[name]} />
+          </Tool>
+        ))}
         <Tool label={`List of drawings (${drawings.value.length})`} run={openObjectList}>
           <Glyph path={GLYPHS.list} />
         </Tool>
@@ -154,29 +147,26 @@ export function DrawingBar() {
   )
 }
 
-function groupItems(group: ToolGroup): readonly MenuItem[] {
-  const { title, id } = group
-  return toolsOf(group).map((name) => ({
+const groupItems = (group: ToolGroup): readonly MenuItem[] =>
+  toolsOf(group).map((name) => ({
     text: TOOL_NAMES[name],
-    section: title,
+    section: group.title,
     checked: tool.value === name,
     hint: keysShown(`draw:${name}`),
     run: () => {
-      lastTools.value = { ...lastTools.value, [id]: name }
+      lastTools.value = { ...lastTools.value, [group.id]: name }
       tool.value = name
       // The tool is in hand, so the next key is for the chart.
       focusChart()
     },
   }))
-}
 
-function GroupButton({
-  group,
-  onOpen,
-}: {
+interface GroupProps {
   readonly group: ToolGroup
   readonly onOpen: (group: ToolGroup, button: HTMLElement) => void
-}) {
+}
+
+function GroupButton({ group, onOpen }: GroupProps) {
   const last = lastTools.value[group.id]
   const tools = toolsOf(group)
   const name = last && tools.includes(last) ? last : tools[0]!
@@ -209,25 +199,18 @@ function GroupButton({
   )
 }
 
-function Tool({
-  label,
-  keys,
-  on = false,
-  pressed,
-  disabled = false,
-  group,
-  run,
-  children,
-}: {
+interface ToolProps {
   readonly label: string
-  readonly keys?: string | undefined
+  readonly keys?: string
   readonly on?: boolean
   readonly pressed?: boolean
   readonly disabled?: boolean
   readonly group?: string
   readonly run: () => void
   readonly children: ComponentChildren
-}) {
+}
+
+function Tool({ label, keys, on = false, pressed, disabled = false, group, run, children }: ToolProps) {
   return (
     <button
       type="button"
@@ -237,9 +220,7 @@ function Tool({
       aria-disabled={disabled || undefined}
       title={keys ? `${label} (${keys})` : label}
       data-group={group}
-      onClick={() => {
-        if (!disabled) run()
-      }}
+      onClick={() => disabled || run()}
     >
       {children}
     </button>

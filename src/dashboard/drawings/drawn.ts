@@ -3,9 +3,9 @@
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import { memoOf } from '../../lib/memo.ts'
 import { lightness, type Paint } from '../chart/paint.ts'
-import { lowerBound } from '../../market/bars.ts'
+import { barsBetween } from '../chart/bars.ts'
 import type { OnSurface } from './own-tools.ts'
-import { barOfTime, type Surface } from './surface.ts'
+import { barOfTime, type Spot, type Surface } from './surface.ts'
 import { codeOf, type ToolCode } from './tools.ts'
 import { words } from '../../lib/words.ts'
 
@@ -64,14 +64,14 @@ const FORMS = { dark: formsOn('dark'), light: formsOn('light') }
 
 /** The part of the library's render context that its tools read. */
 function renderContext(surface: Surface, drawing: Drawing, dpr: number, background: string): RenderContext {
-  const { bars, barMs, width, height } = surface
+  const { width, height } = surface
   const context: OnSurface & Readonly<Record<string, unknown>> = {
     surface,
     dpr,
     plotWidth: width,
     plotHeight: height,
     priceScale: { priceToY: surface.y },
-    dataLayer: { timeToIndexFloat: (seconds: number) => barOfTime(bars, barMs, seconds * SECOND) },
+    dataLayer: { timeToIndexFloat: (seconds: number) => barOfTime(surface, seconds * SECOND) },
     theme: { background },
     bars: () => barsWithin(surface, drawing),
   }
@@ -80,11 +80,11 @@ function renderContext(surface: Surface, drawing: Drawing, dpr: number, backgrou
 
 /** Only a measure adds up the volume of its bars; for other tools no bars become objects. */
 function barsWithin({ bars }: Surface, { points }: Drawing) {
-  const times = points.map(({ time }) => time)
-  const known = bars.time.subarray(0, bars.length)
-  const from = lowerBound(known, Math.min(...times))
-  const to = lowerBound(known, Math.max(...times) + 1)
-  return Array.from({ length: Math.max(0, to - from) }, (_, i) => ({
+  const { from, to } = barsBetween(
+    bars,
+    points.map(({ time }) => time),
+  )
+  return Array.from({ length: Math.max(0, to + 1 - from) }, (_, i) => ({
     time: bars.time[from + i]! / SECOND,
     volume: bars.volume[from + i]!,
   }))
@@ -184,32 +184,22 @@ function handlesOf({ tool }: Drawing, points: readonly Spot[]): readonly Spot[] 
   if (tool === 'parallel-channel' && a && b && c) return [a, b, { x: (a.x + b.x) / 2, y: c.y }]
   return codeOf(tool).freehand ? [] : points
 }
-interface Spot {
-  readonly x: number
-  readonly y: number
-}
-
 /** Tools that draw nothing outside the rectangle around their points. */
 const WITHIN_POINTS: ReadonlySet<string> = new Set(
   words('trend-line arrow rectangle triangle path brush highlighter'),
 )
 
 /** Whether a place is so far from a drawing's points that it need not be asked: 1,000 brush strokes take 1 ms instead of 11. */
-function isApart(
-  drawing: Drawing,
-  points: readonly { readonly x: number; readonly y: number }[],
-  { x, y }: { readonly x: number; readonly y: number },
-  reach: number,
-): boolean {
+function isApart(drawing: Drawing, points: readonly Spot[], { x, y }: Spot, reach: number): boolean {
   const { extendLeft, extendRight, lineWidth } = styleOf(drawing)
   if (!WITHIN_POINTS.has(drawing.tool) || extendLeft === true || extendRight === true) return false
   const room = reach + lineWidth
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity]
   for (const point of points) {
-    if (point.x < left) left = point.x
-    if (point.x > right) right = point.x
-    if (point.y < top) top = point.y
-    if (point.y > bottom) bottom = point.y
+    left = Math.min(left, point.x)
+    right = Math.max(right, point.x)
+    top = Math.min(top, point.y)
+    bottom = Math.max(bottom, point.y)
   }
   return x < left - room || x > right + room || y < top - room || y > bottom + room
 }
@@ -219,7 +209,7 @@ export function hitAt(
   surface: Surface,
   drawings: readonly Drawing[],
   marked: ReadonlySet<string>,
-  { x, y }: { readonly x: number; readonly y: number },
+  { x, y }: Spot,
   reach: number,
 ): DrawingHit | null {
   for (const drawing of drawings.toReversed()) {

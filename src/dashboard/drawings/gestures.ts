@@ -31,15 +31,9 @@ import {
 } from './drawing-state.ts'
 import { settled, withPoint } from './kept-shapes.ts'
 import { expanded, middlePlaces, rounded } from './placing.ts'
-import { changeDrawings, drawings, sheetOf, type Sheet } from './sheet.ts'
-import { surfaceOf, timeOfBar, barOfTime, type Surface } from './surface.ts'
+import { drawings, removeDrawings, sheetOf, type Sheet } from './sheet.ts'
+import { surfaceOf, timeOfBar, barOfTime, type Anchor, type Spot, type Surface } from './surface.ts'
 import { codeOf } from './tools.ts'
-
-interface Spot {
-  readonly x: number
-  readonly y: number
-}
-type Anchor = Drawing['points'][number]
 
 /** How far from a line a press still grabs it, in CSS pixels: a finger is wider than a mouse. */
 const REACH = { mouse: 6, touch: 14 } as const
@@ -113,6 +107,15 @@ export class DrawingGestures {
   #sheet(): Sheet {
     return sheetOf(this.#cell.market.peek())
   }
+  #drawings(): readonly Drawing[] {
+    return this.#sheet().drawings.peek()
+  }
+  /** Those that are selected and not locked. */
+  #free(): readonly Drawing[] {
+    return this.#drawings().filter(
+      ({ id, locked }) => selected.peek().includes(id) && !lockAll.peek() && locked !== true,
+    )
+  }
 
   /** What there is to draw: it depends on everything that is read here. */
   #sketch(): Sketch {
@@ -175,19 +178,9 @@ export class DrawingGestures {
     const surface = this.#surface()
     if (!surface) return
     const { mintick } = this.#view.scene
-    const free = this.#sheet()
-      .drawings.peek()
-      .filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
-    if (free.length === 0) return
-    this.#sheet().change(
-      free.map((one) => ({
-        ...one,
-        points: one.points.map(({ time, price }) => ({
-          time: timeOfBar(surface.bars, surface.barMs, barOfTime(surface.bars, surface.barMs, time) + bars),
-          price: rounded(price + ticks * mintick),
-        })),
-      })),
-    )
+    const free = this.#free()
+    if (free.length > 0)
+      this.#sheet().change(free.map((one) => shifted(one, surface, bars, (price) => price + ticks * mintick)))
   }
 
   #listen<K extends keyof HTMLElementEventMap>(
@@ -239,7 +232,7 @@ export class DrawingGestures {
 
   /** The time and price of a place: on a bar, and with the magnet on its nearest price. */
   #anchor(surface: Surface, { x, y }: Spot, event?: PointerEvent): Anchor {
-    const { bars, barMs } = surface
+    const { bars } = surface
     const bar = Math.round(surface.barAt(x))
     let price = surface.priceAt(y)
     const sticks = magnet.peek() !== (event?.ctrlKey === true || event?.metaKey === true)
@@ -248,7 +241,7 @@ export class DrawingGestures {
       const near = prices.toSorted((a, b) => Math.abs(surface.y(a) - y) - Math.abs(surface.y(b) - y))[0]!
       if (Math.abs(surface.y(near) - y) <= MAGNET_PX) price = near
     }
-    return { time: timeOfBar(bars, barMs, bar), price: rounded(price) }
+    return { time: timeOfBar(surface, bar), price: rounded(price) }
   }
 
   /** The same; while Shift is down, the point is level with the previous one, above or below it, or at 45 degrees. */
@@ -264,12 +257,8 @@ export class DrawingGestures {
   }
 
   #made(name: DrawingTool, points: readonly Anchor[]): Drawing {
-    return {
-      id: this.#draft()?.id ?? newDrawingId(),
-      tool: name,
-      points,
-      style: styles.peek()[name] ?? {},
-    }
+    const id = this.#draft()?.id ?? newDrawingId()
+    return { id, tool: name, points, style: styles.peek()[name] ?? {} }
   }
 
   #down(event: PointerEvent): void {
@@ -287,9 +276,7 @@ export class DrawingGestures {
     }
     this.#own(event)
     this.#select(hit.id, event.shiftKey)
-    let before: readonly Drawing[] = this.#sheet()
-      .drawings.peek()
-      .filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
+    let before = this.#free()
     if (event.ctrlKey || event.metaKey) before = this.#cloned(before)
     if (before.length > 0) this.#gesture = { kind: 'move', hit, from: place, before }
   }
@@ -302,14 +289,9 @@ export class DrawingGestures {
   }
 
   #select(id: string, more: boolean): void {
-    const group = this.#sheet()
-      .drawings.peek()
-      .find((one) => one.id === id)?.group
-    const ids = group
-      ? this.#sheet()
-          .drawings.peek()
-          .flatMap((one) => (one.group === group ? one.id : []))
-      : [id]
+    const all = this.#drawings()
+    const group = all.find((one) => one.id === id)?.group
+    const ids = group ? all.flatMap((one) => (one.group === group ? one.id : [])) : [id]
     const now = selected.peek()
     if (more) selected.value = now.includes(id) ? now.filter((one) => !ids.includes(one)) : [...now, ...ids]
     else if (!now.includes(id)) selected.value = ids
@@ -379,23 +361,15 @@ export class DrawingGestures {
   #drag(surface: Surface, place: Spot, event: PointerEvent, gesture: Gesture & { kind: 'move' }): void {
     const { hit, from, before } = gesture
     if (this.#moved.peek() === null && Math.hypot(place.x - from.x, place.y - from.y) < 2) return
-    this.#moved.value = before.map((one) =>
-      hit.point >= 0 && one.id === hit.id
-        ? withPoint(
-            surface,
-            one,
-            hit.point,
-            this.#heldAnchor(surface, place, event, one.points[hit.point === 0 ? 1 : 0]),
-          )
-        : hit.point >= 0
-          ? one
-          : shifted(
-              surface,
-              one,
-              Math.round(surface.barAt(place.x) - surface.barAt(from.x)),
-              place.y - from.y,
-            ),
-    )
+    // By whole bars, and up and down by pixels, so that a line keeps its look on a logarithmic scale.
+    const bars = Math.round(surface.barAt(place.x) - surface.barAt(from.x))
+    const priceOf = (price: number) => surface.priceAt(surface.y(price) + place.y - from.y)
+    this.#moved.value = before.map((one) => {
+      if (hit.point < 0) return shifted(one, surface, bars, priceOf)
+      if (one.id !== hit.id) return one
+      const anchor = this.#heldAnchor(surface, place, event, one.points[hit.point === 0 ? 1 : 0])
+      return withPoint(surface, one, hit.point, anchor)
+    })
   }
 
   #up(event: PointerEvent): void {
@@ -434,8 +408,7 @@ export class DrawingGestures {
   #menu(event: MouseEvent): void {
     if (tool.peek()) {
       this.#stop(event)
-      this.cancel()
-      return
+      return void this.cancel()
     }
     const hit = this.#hit(this.#placeOf(event), false)
     if (!hit) return
@@ -447,25 +420,17 @@ export class DrawingGestures {
   #key(event: KeyboardEvent): void {
     if (event.altKey) return
     const some = selected.peek().length > 0
-    const steps: Readonly<Record<string, readonly [number, number]>> = {
-      ArrowLeft: [-1, 0],
-      ArrowRight: [1, 0],
-      ArrowUp: [0, 1],
-      ArrowDown: [0, -1],
-    }
-    const step = steps[event.key]
+    const times = event.shiftKey ? 10 : 1
+    const bars = { ArrowLeft: -times, ArrowRight: times }[event.key] ?? 0
+    const ticks = { ArrowUp: times, ArrowDown: -times }[event.key] ?? 0
     if (event.key === 'Escape' && this.cancel()) return this.#stop(event)
     if (event.key === 'Enter' && this.#draft()) this.finish()
     else if (event.key === 'Enter' && tool.peek()) this.placeInMiddle()
     else if ((event.key === 'Delete' || event.key === 'Backspace') && some) removeSelected()
-    else if (step && some && !event.ctrlKey && !event.metaKey) {
-      const times = event.shiftKey ? 10 : 1
-      this.nudge(step[0] * times, step[1] * times)
-    } else return
+    else if ((bars || ticks) && some && !event.ctrlKey && !event.metaKey) this.nudge(bars, ticks)
+    else return
     this.#stop(event)
   }
-
-  #isLocked = (drawing: Drawing): boolean => lockAll.peek() || drawing.locked === true
 }
 
 /** Removes the selected drawings that are not locked. */
@@ -474,10 +439,7 @@ export function removeSelected(): void {
   const gone = drawings.peek().filter((one) => ids.has(one.id) && !one.locked)
   if (gone.length === 0) return
   selected.value = []
-  changeDrawings(
-    [],
-    gone.map(({ id }) => id),
-  )
+  removeDrawings(gone)
 }
 
 const isWithin = ({ width, height }: Surface, { x, y }: Spot): boolean =>
@@ -490,16 +452,21 @@ function isOn(surface: Surface, { x, y }: Spot, point: Anchor | undefined, event
 }
 
 const inkAt = (surface: Surface, { x, y }: Spot): Anchor => ({
-  time: timeOfBar(surface.bars, surface.barMs, surface.barAt(x)),
+  time: timeOfBar(surface, surface.barAt(x)),
   price: rounded(surface.priceAt(y)),
 })
 
-/** Moves by whole bars, and up and down by pixels, so that a line keeps its look on a logarithmic scale. */
-const shifted = (surface: Surface, drawing: Drawing, bars: number, dy: number): Drawing => ({
+/** The drawing some bars on, and at other prices. */
+const shifted = (
+  drawing: Drawing,
+  surface: Surface,
+  bars: number,
+  priceOf: (before: number) => number,
+): Drawing => ({
   ...drawing,
   points: drawing.points.map(({ time, price }) => ({
-    time: timeOfBar(surface.bars, surface.barMs, barOfTime(surface.bars, surface.barMs, time) + bars),
-    price: rounded(surface.priceAt(surface.y(price) + dy)),
+    time: timeOfBar(surface, barOfTime(surface, time) + bars),
+    price: rounded(priceOf(price)),
   })),
 })
 

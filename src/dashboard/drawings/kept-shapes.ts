@@ -2,13 +2,7 @@
 
 import type { Drawing } from '../../wire/drawing.ts'
 import { rounded } from './placing.ts'
-import { timeOfBar, type Surface } from './surface.ts'
-
-type Anchor = Drawing['points'][number]
-interface Spot {
-  readonly x: number
-  readonly y: number
-}
+import { timeOfBar, type Anchor, type Spot, type Surface } from './surface.ts'
 
 /** The drawing with a point moved to a place, and the points that go with it. */
 export function withPoint(surface: Surface, drawing: Drawing, at: number, anchor: Anchor): Drawing {
@@ -48,10 +42,7 @@ function withMiddle(surface: Surface, drawing: Drawing, width: number): Drawing 
   const [a, b] = drawing.points.map((point) => spotOf(surface, point))
   if (!a || !b) return drawing
   const price = surface.priceAt((a.y + b.y) / 2 + width)
-  const third = {
-    time: timeOfBar(surface.bars, surface.barMs, surface.barAt((a.x + b.x) / 2)),
-    price: rounded(price),
-  }
+  const third = { time: timeOfBar(surface, surface.barAt((a.x + b.x) / 2)), price: rounded(price) }
   return Number.isFinite(price) ? { ...drawing, points: [...drawing.points.slice(0, 2), third] } : drawing
 }
 

@@ -9,7 +9,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Button, Empty, Field, IconButton } from '../ui/ui.tsx'
 import { selected } from './drawing-state.ts'
 import s from './drawings.module.css'
-import { changeDrawings, drawings } from './sheet.ts'
+import { changeDrawings, drawings, removeDrawings } from './sheet.ts'
 import { TOOL_NAMES } from './tools.ts'
 
 export const openObjectList = (): void => openDialog(<ObjectList />)
@@ -58,7 +58,7 @@ function Row({ drawing }: { readonly drawing: Drawing }) {
         <Button size="small" variant="quiet" onClick={() => change({ locked: !drawing.locked })}>
           {drawing.locked ? 'Unlock' : 'Lock'}
         </Button>
-        <IconButton icon="trash" label={`Remove ${name}`} onClick={() => changeDrawings([], [drawing.id])} />
+        <IconButton icon="trash" label={`Remove ${name}`} onClick={() => removeDrawings([drawing])} />
       </div>
       {open && <Points drawing={drawing} />}
     </li>

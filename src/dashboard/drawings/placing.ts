@@ -1,17 +1,12 @@
 // The points that a tool is placed with where the pointer gives fewer, or none.
 
-import type { Drawing, DrawingTool } from '../../wire/drawing.ts'
+import type { DrawingTool } from '../../wire/drawing.ts'
 import type { Placing } from './positions.ts'
-import type { Surface } from './surface.ts'
+import type { Anchor, Spot, Surface } from './surface.ts'
 import { codeOf } from './tools.ts'
 
-type Anchor = Drawing['points'][number]
-
 /** Places in the middle of the chart for the points of a tool. */
-export function middlePlaces(
-  name: DrawingTool,
-  { width, height }: Surface,
-): readonly { readonly x: number; readonly y: number }[] {
+export function middlePlaces(name: DrawingTool, { width, height }: Surface): readonly Spot[] {
   const count = codeOf(name).points || 3
   return Array.from({ length: count }, (_, i) => ({
     x: width * (0.35 + (0.3 * i) / Math.max(1, count - 1)),

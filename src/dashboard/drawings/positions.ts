@@ -6,12 +6,9 @@
 import type { DrawingTool as ToolCode } from 'openalgo-charts/draw'
 import type { DrawingTool } from '../../wire/drawing.ts'
 import { percent, quantity, ratio } from '../format.ts'
+import type { Anchor, Spot } from './surface.ts'
 
 type DrawContext = Parameters<ToolCode['draw']>[0]
-interface Point {
-  readonly x: number
-  readonly y: number
-}
 
 export const PROFIT = '#26a69a'
 export const LOSS = '#ef5350'
@@ -29,9 +26,7 @@ export interface Placing {
 }
 
 /** The left, the top and the size of a label. */
-export interface LabelBox {
-  readonly x: number
-  readonly y: number
+export interface LabelBox extends Spot {
   readonly width: number
   readonly height: number
 }
@@ -41,7 +36,7 @@ export interface LabelBox {
  * otherwise beside them, so that none covers another. `widths` are those of the texts.
  */
 export function labelPlaces(
-  [entry, target, stop]: readonly [Point, Point, Point],
+  [entry, target, stop]: readonly [Spot, Spot, Spot],
   widths: readonly [number, number, number],
   unit: number,
 ): readonly [LabelBox, LabelBox, LabelBox] {
@@ -80,18 +75,14 @@ function position(id: DrawingTool, isLong: boolean): ToolCode {
 }
 
 /** An entry with target and stop at one distance, which suits what is in view. */
-function around(
-  entry: { readonly time: number; readonly price: number },
-  isLong: boolean,
-  { barSeconds, visibleBars, span = 0 }: Placing,
-) {
+function around(entry: Anchor, isLong: boolean, { barSeconds, visibleBars, span = 0 }: Placing) {
   const away = Math.min(span * REACH, Math.abs(entry.price) * REACH_MOST) || Math.abs(entry.price) * 0.01 || 1
   const time = entry.time + Math.max(5, Math.round(visibleBars * BARS_SHARE)) * barSeconds
   const way = isLong ? 1 : -1
   return [entry, { time, price: entry.price + way * away }, { time, price: entry.price - way * away }]
 }
 
-function edgesOf(pts: readonly Point[]) {
+function edgesOf(pts: readonly Spot[]) {
   const [xs, ys] = [pts.map(({ x }) => x), pts.map(({ y }) => y)]
   return {
     left: Math.min(...xs),
@@ -148,22 +139,13 @@ function textsOf({ drawing, rc, style, formatPrice }: DrawContext, isLong: boole
   // Ten digits are enough, and hide what binary fractions add.
   const size = loss > 0 && risked > 0 ? Number((risked / loss).toPrecision(4)) : 0
   const sized = size > 0 ? ` · Qty ${quantity(size)}` : ''
+  const of = (name: string, at: number, away: number) =>
+    `${name} ${formatPrice(at)} · ${formatPrice(away)} (${share(away)})`
+  const reward = `${isLong ? 'Long' : 'Short'} · Risk/reward ${ratio(loss > 0 ? gain / loss : null)}${sized}`
   return [
-    {
-      text: `Target ${formatPrice(target)} · ${formatPrice(gain)} (${share(gain)})`,
-      ground: PROFIT,
-      ink: '#06231f',
-    },
-    {
-      text: `Stop ${formatPrice(stop)} · ${formatPrice(loss)} (${share(loss)})`,
-      ground: LOSS,
-      ink: '#2b0706',
-    },
-    {
-      text: `${isLong ? 'Long' : 'Short'} · Risk/reward ${ratio(loss > 0 ? gain / loss : null)}${sized}`,
-      ground: rc.theme.background,
-      ink: style.color,
-    },
+    { text: of('Target', target, gain), ground: PROFIT, ink: '#06231f' },
+    { text: of('Stop', stop, loss), ground: LOSS, ink: '#2b0706' },
+    { text: reward, ground: rc.theme.background, ink: style.color },
   ]
 }
 

@@ -88,9 +88,7 @@ export function SelectionBar() {
         <LevelsField key={`${first.id}levels`} levels={style.levels ?? []} />
       )}
       {chosen.every(({ tool }) => IS_POSITION.has(tool)) &&
-        MONEY.map(([field, label, most]) => (
-          <MoneyField key={first.id + field} field={field} label={label} most={most} now={style[field]} />
-        ))}
+        MONEY.map((of) => <MoneyField key={first.id + of[0]} of={of} now={style[of[0]]} />)}
       <Menu bar label="More for this drawing" items={selectionItems}>
         <Icon name="more" />
       </Menu>
@@ -144,17 +142,12 @@ function LevelsField({ levels }: { readonly levels: readonly number[] }) {
   )
 }
 
-function MoneyField({
-  field,
-  label,
-  most,
-  now,
-}: {
-  readonly field: (typeof MONEY)[number][0]
-  readonly label: string
-  readonly most: number
+interface MoneyProps {
+  readonly of: (typeof MONEY)[number]
   readonly now: number | undefined
-}) {
+}
+
+function MoneyField({ of: [field, label, most], now }: MoneyProps) {
   const typed = useTyped(String(now ?? ''), (text) => {
     const value = Number(text.replaceAll(/[\s,’']/g, ''))
     if (value >= 0 && value <= most) restyle({ [field]: value })
@@ -223,6 +216,10 @@ export function selectionItems(): readonly MenuItem[] {
   const { interval } = market.peek()
   const watched = chosen.length === 1 ? watchables(first, watchedChart()) : []
   const grouped = chosen.some(({ group }) => group)
+  const regroup = () => {
+    const group = grouped ? null : newDrawingId()
+    every((one) => ({ ...one, group }))
+  }
   const here = first.intervals?.length === 1 && first.intervals[0] === interval
   return [
     ...watched.map((one) => item(one.text, 'bell', () => askDrawingAlert(first, one))),
@@ -242,26 +239,17 @@ export function selectionItems(): readonly MenuItem[] {
     }),
     item('To the front', '', () => reorder('front')),
     item('To the back', '', () => reorder('back')),
-    ...(chosen.length > 1 || grouped
-      ? [
-          item(grouped ? 'Ungroup' : 'Group', '', () => {
-            const group = grouped ? null : newDrawingId()
-            every((one) => ({ ...one, group }))
-          }),
-        ]
-      : []),
+    ...(chosen.length > 1 || grouped ? [item(grouped ? 'Ungroup' : 'Group', '', regroup)] : []),
     item('Points and list…', 'list', openObjectList),
     item('Remove', 'trash', removeSelected, { hint: 'Del' }),
   ]
 }
 
-function watchedChart(): WatchedChart {
-  return {
-    bars: shown.peek()?.bars ?? NO_BARS,
-    barMs: barMsOf(market.peek().interval),
-    mintick: mintick.peek(),
-  }
-}
+const watchedChart = (): WatchedChart => ({
+  bars: shown.peek()?.bars ?? NO_BARS,
+  barMs: barMsOf(market.peek().interval),
+  mintick: mintick.peek(),
+})
 
 function every(change: (drawing: Drawing) => Drawing): void {
   changeDrawings(selection.peek().map(change))

@@ -4,41 +4,37 @@
 // until the server has them, so that neither a reload nor a lost connection loses a line.
 
 import { computed, signal, type Signal } from '@preact/signals'
+import { onceEach } from '../../lib/memo.ts'
 import type { Drawing } from '../../wire/drawing.ts'
 import { ApiError, call, isAway } from '../api-client.ts'
 import { timeline } from '../chart/history.ts'
-import { market } from '../charts.ts'
+import { market, type Named } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { onStored, remembered, stored } from '../settings.ts'
 import { merged, withChanges, withOwn, withoutSent, type Changes, type Pending } from './pending.ts'
 import { toastError } from '../ui/ui.tsx'
 
-export interface DrawnMarket {
-  readonly exchange: string
-  readonly symbol: string
-}
-
 const PENDING = 'drawings.pending'
 const SEND_AFTER_MS = 400
 const RETRY_MS = [2000, 5000, 15_000, 60_000]
 
-const keyOf = ({ exchange, symbol }: DrawnMarket): string => JSON.stringify([exchange, symbol])
+const keyOf = ({ exchange, symbol }: Named): string => JSON.stringify([exchange, symbol])
+const marketOf = (key: string): Named => {
+  const [exchange, symbol] = JSON.parse(key) as [string, string]
+  return { exchange, symbol }
+}
 
 /** The drawings of one symbol. */
 export class Sheet {
   /** Those further back come first, so that the last one is painted over the others. */
   readonly drawings = signal<readonly Drawing[]>([])
-  readonly #market: DrawnMarket
   readonly #key: string
-  readonly #outbox: Outbox
   /** How many charts show it. */
   #opened = 0
   #close: () => void = () => undefined
 
-  constructor(market: DrawnMarket, outbox: Outbox) {
-    this.#market = market
-    this.#key = keyOf(market)
-    this.#outbox = outbox
+  constructor(key: string) {
+    this.#key = key
   }
 
   /** Follows what the server has for as long as a chart shows it; the returned function says that one no longer does. */
@@ -54,17 +50,17 @@ export class Sheet {
   #follow(): () => void {
     const abort = new AbortController()
     const key = this.#key
-    this.#outbox.readAgain()
-    this.drawings.value = merged([], this.#outbox.of(key))
+    outbox.readAgain()
+    this.#merge([])
     const load = () => {
-      const asked = this.#outbox.revisions[key]
-      call('GET /api/platform/drawings', { query: { ...this.#market }, signal: abort.signal }).then(
+      const asked = outbox.revisions[key]
+      call('GET /api/platform/drawings', { query: marketOf(key), signal: abort.signal }).then(
         ({ drawings, revision }) => {
-          const known = this.#outbox.revisions[key]
+          const known = outbox.revisions[key]
           // The server took a change of this tab after the request, so the answer may lack that change.
           if (known !== asked && revision < (known ?? 0)) return load()
-          this.#outbox.revisions[key] = revision
-          this.drawings.value = merged(drawings, this.#outbox.of(key))
+          outbox.revisions[key] = revision
+          this.#merge(drawings)
         },
         (error: unknown) => {
           if (!abort.signal.aborted && !isAway(error)) toastError(error)
@@ -72,27 +68,30 @@ export class Sheet {
       )
     }
     load()
-    const stopRefused = this.#outbox.onRefused(key, load)
-    const stopOthers = this.#outbox.onOthers(() => {
-      this.drawings.value = merged(this.drawings.peek(), this.#outbox.of(key))
-    })
+    const stopRefused = outbox.onRefused(key, load)
+    const stopOthers = outbox.onOthers(() => this.#merge())
     const stop = onLive(
       'drawings',
       (event) => {
         // This tab's own changes come back as events too.
-        if (keyOf(event) !== key || event.revision <= (this.#outbox.revisions[key] ?? 0)) return
-        this.#outbox.idle().then(load, load)
+        if (keyOf(event) !== key || event.revision <= (outbox.revisions[key] ?? 0)) return
+        outbox.idle().then(load, load)
       },
       load,
     )
-    this.#outbox.sendSoon(0)
+    outbox.sendSoon(0)
     return () => {
       abort.abort()
       stop()
       stopRefused()
       stopOthers()
-      this.#outbox.sendSoon(0)
+      outbox.sendSoon(0)
     }
+  }
+
+  /** Shows drawings with what the server does not have yet of them. */
+  #merge(before = this.drawings.peek()): void {
+    this.drawings.value = merged(before, outbox.of(this.#key))
   }
 
   /** Puts and removes drawings as one undoable step. */
@@ -102,8 +101,8 @@ export class Sheet {
     const changes = changesOf(put, remove)
     const back = Object.fromEntries(Object.keys(changes).map((id) => [id, before.get(id) ?? null]))
     const apply = (step: Changes) => {
-      this.#outbox.add(this.#key, step)
-      this.drawings.value = merged(this.drawings.peek(), this.#outbox.of(this.#key))
+      outbox.add(this.#key, step)
+      this.#merge()
     }
     apply(changes)
     timeline.add({ undo: () => apply(back), redo: () => apply(changes) })
@@ -131,7 +130,7 @@ class Outbox {
   /** Looks for changes that other tabs have made, which they send themselves; the returned function ends that. */
   onOthers(heard: () => void): () => void {
     return onStored(PENDING, () => {
-      this.#pending.value = this.#ofAllTabs()
+      this.readAgain()
       heard()
     })
   }
@@ -190,14 +189,12 @@ class Outbox {
 
   /** Changes that are refused together are sent again by halves, so that one that is wrong takes no other with it. */
   async #sendChanges(key: string, changes: Changes): Promise<void> {
-    const [exchange, symbol] = JSON.parse(key) as [string, string]
     const entries = Object.entries(changes)
     const put = entries.flatMap(([, drawing]) => drawing ?? [])
     const remove = entries.flatMap(([id, drawing]) => (drawing ? [] : [id]))
     try {
-      const { revision } = await call('PATCH /api/platform/drawings', {
-        body: { exchange, symbol, put, remove },
-      })
+      const body = { ...marketOf(key), put, remove }
+      const { revision } = await call('PATCH /api/platform/drawings', { body })
       this.revisions[key] = revision
       this.#settle(key, changes)
     } catch (error) {
@@ -229,23 +226,18 @@ const changesOf = (put: readonly Drawing[], remove: readonly string[]): Changes 
     ...put.map((drawing) => [drawing.id, drawing] as const),
   ])
 
-class Sheets {
-  readonly #outbox = new Outbox()
-  readonly #made = new Map<string, Sheet>()
-
-  of(market: DrawnMarket): Sheet {
-    const key = keyOf(market)
-    let sheet = this.#made.get(key)
-    if (!sheet) this.#made.set(key, (sheet = new Sheet(market, this.#outbox)))
-    return sheet
-  }
-}
-
-const sheets = new Sheets()
-export const sheetOf = ({ exchange, symbol }: DrawnMarket): Sheet => sheets.of({ exchange, symbol })
+const outbox = new Outbox()
+const sheets = onceEach((key) => new Sheet(key))
+export const sheetOf = (market: Named): Sheet => sheets(keyOf(market))
 
 /** The sheet of the active chart. */
 const active = computed(() => sheetOf(market.value))
 export const drawings = computed(() => active.value.drawings.value)
 export const changeDrawings = (put: readonly Drawing[], remove: readonly string[] = []): void =>
   active.peek().change(put, remove)
+/** On the active chart, as one undoable step. */
+export const removeDrawings = (gone: readonly Drawing[]): void =>
+  changeDrawings(
+    [],
+    gone.map(({ id }) => id),
+  )

@@ -27,10 +27,8 @@ export function StyleTemplates({ onUse }: TemplatesProps) {
     const { text: _text, color: _color, ...style } = styleOf(first)
     const { color } = first.style
     const others = templates.peek().filter((one) => one.name !== wanted)
-    templates.value = [
-      ...others,
-      { name: wanted, style: { ...style, ...(color !== undefined && { color }) } },
-    ].slice(-TEMPLATES_MAX)
+    const kept = { name: wanted, style: { ...style, ...(color !== undefined && { color }) } }
+    templates.value = [...others, kept].slice(-TEMPLATES_MAX)
     setName('')
   }
   return (

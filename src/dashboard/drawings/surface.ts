@@ -3,8 +3,18 @@
 // A time between two bars is placed between them, and times beyond the bars continue at the interval's own pace. So what
 // was drawn on days is in the right place on hours, even over a weekend, and a line may end in the future.
 
-import { lowerBound, type Bars } from '../../market/bars.ts'
+import type { Bars } from '../../market/bars.ts'
+import type { Drawing } from '../../wire/drawing.ts'
+import { placeOf, timeAt } from '../chart/bars.ts'
 import type { Paint } from '../chart/paint.ts'
+
+/** A point of a drawing. */
+export type Anchor = Drawing['points'][number]
+/** A place on the canvas, in pixels. */
+export interface Spot {
+  readonly x: number
+  readonly y: number
+}
 
 export interface Surface {
   readonly bars: Bars
@@ -38,32 +48,18 @@ export function surfaceOf(
     height: paint.height / vr,
     from: paint.from,
     to: paint.to,
-    x: (time) => paint.x(barOfTime(bars, barMs, time)) / hr,
+    x: (time) => paint.x(placeOf(bars, time, barMs)) / hr,
     y: (price) => paint.y(price) / vr,
     barAt: (x) => (x * hr - zero) / spacing,
     priceAt: (y) => priceAt(y) ?? Number.NaN,
   }
 }
 
+/** Bars, and the milliseconds from one to the next beyond those there are. */
+export type Axis = Pick<Surface, 'bars' | 'barMs'>
+
 /** The place of a time among the bars, with a fraction. */
-export function barOfTime({ time: times, length }: Bars, barMs: number, time: number): number {
-  if (length === 0) return 0
-  const [first, last] = [times[0]!, times[length - 1]!]
-  if (time <= first) return (time - first) / barMs
-  if (time >= last) return length - 1 + (time - last) / barMs
-  const at = lowerBound(times.subarray(0, length), time)
-  const after = times[at]!
-  if (after === time) return at
-  const before = times[at - 1]!
-  return at - 1 + (time - before) / (after - before)
-}
+export const barOfTime = ({ bars, barMs }: Axis, time: number): number => placeOf(bars, time, barMs)
 
 /** The time of a place among the bars, UTC ms, whole. */
-export function timeOfBar({ time: times, length }: Bars, barMs: number, bar: number): number {
-  if (length === 0) return 0
-  if (bar <= 0) return Math.round(times[0]! + bar * barMs)
-  if (bar >= length - 1) return Math.round(times[length - 1]! + (bar - length + 1) * barMs)
-  const before = Math.floor(bar)
-  const time = times[before]!
-  return Math.round(time + (bar - before) * (times[before + 1]! - time))
-}
+export const timeOfBar = ({ bars, barMs }: Axis, bar: number): number => Math.round(timeAt(bars, bar, barMs))

@@ -80,10 +80,7 @@ export const TOOL_GROUPS = [
     id: 'brushes',
     title: 'Brushes',
     icon: 'M3 13c2 0 3-1 3-2.5 0-1-.8-1.5-1.5-1.5C3 9 3 11 2.5 12M6 9.5l6.5-7 1 1L7 10.5',
-    tools: {
-      brush: 'Brush',
-      highlighter: 'Highlighter',
-    },
+    tools: { brush: 'Brush', highlighter: 'Highlighter' },
   },
   {
     id: 'texts',
@@ -151,12 +148,9 @@ export const HAS_FILL: ReadonlySet<DrawingTool> = new Set(
   ),
 )
 export const IS_POSITION: ReadonlySet<DrawingTool> = new Set(['long-position', 'short-position'])
-export const HAS_LEVELS: ReadonlySet<DrawingTool> = new Set([
-  'fib-retracement',
-  'fib-extension',
-  'fib-channel',
-  'fib-fan',
-])
+export const HAS_LEVELS: ReadonlySet<DrawingTool> = new Set(
+  words('fib-retracement fib-extension fib-channel fib-fan'),
+)
 
 export const codeOf = (tool: DrawingTool): ToolCode => OWN_TOOLS[tool] ?? getDrawingTool(tool)
 export type { ToolCode }

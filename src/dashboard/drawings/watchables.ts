@@ -1,13 +1,13 @@
 // What of a drawing an alert can watch: its levels, and its sloping lines as two points of which each lies on a bar.
 
-import { lowerBound, type Bars } from '../../market/bars.ts'
-import type { Drawing } from '../../wire/drawing.ts'
+import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
+import { barsBetween } from '../chart/bars.ts'
 import { price as priceText } from '../format.ts'
 import { regression } from './calculations.ts'
 import { styleOf } from './drawn.ts'
-import { barOfTime, timeOfBar } from './surface.ts'
+import { rounded } from './placing.ts'
+import { barOfTime, timeOfBar, type Anchor, type Axis } from './surface.ts'
 
-type Anchor = Drawing['points'][number]
 /** A place by its bar instead of its time, which runs on over weekends. */
 interface Place {
   readonly bar: number
@@ -27,10 +27,7 @@ export interface Watchable {
 }
 
 /** The chart that it is drawn on. */
-export interface WatchedChart {
-  readonly bars: Bars
-  /** Milliseconds from bar to bar beyond the existing bars. */
-  readonly barMs: number
+export interface WatchedChart extends Axis {
   readonly mintick: number
 }
 
@@ -58,14 +55,7 @@ export function watchables(drawing: Drawing, chart: WatchedChart): readonly Watc
     case 'ray':
     case 'extended-line':
     case 'arrow':
-      return b
-        ? [
-            segment(
-              slope('Alert on this line…', a, b, style.extendLeft === true, style.extendRight === true),
-              chart,
-            ),
-          ]
-        : []
+      return b ? [segment(a, b, style, chart)] : []
     case 'parallel-channel': {
       if (!b || !c) return []
       const by = c.price - (a.price + b.price) / 2
@@ -83,10 +73,10 @@ export function watchables(drawing: Drawing, chart: WatchedChart): readonly Watc
           : [c?.price ?? a.price, (b?.price ?? a.price) - a.price]
       return (style.levels ?? []).map((share) => level(base + size * share, `${share}: `))
     }
-    case 'rectangle':
-      return b
-        ? [level(Math.max(a.price, b.price), 'the top '), level(Math.min(a.price, b.price), 'the bottom ')]
-        : []
+    case 'rectangle': {
+      const prices = [a.price, b?.price ?? a.price]
+      return b ? [level(Math.max(...prices), 'the top '), level(Math.min(...prices), 'the bottom ')] : []
+    }
     default:
       return slopes(drawing, chart).flatMap(({ name, from, to }) =>
         from.bar === to.bar
@@ -167,16 +157,16 @@ function channelLine(a: Place, b: Place, c: Place, share: number): Slope {
 }
 
 function regressionLines({ points }: Drawing, { bars }: WatchedChart): readonly Slope[] {
-  const times = points.map(({ time }) => time)
-  const known = bars.time.subarray(0, bars.length)
-  const first = lowerBound(known, Math.min(...times))
-  const last = lowerBound(known, Math.max(...times) + 1) - 1
-  if (last <= first) return []
-  const { start, slope: rise, deviation } = regression(bars, first, last)
+  const { from, to } = barsBetween(
+    bars,
+    points.map(({ time }) => time),
+  )
+  if (to <= from) return []
+  const { start, slope: rise, deviation } = regression(bars, from, to)
   const line = (name: string, away: number): Slope => ({
     name,
-    from: { bar: first, price: start + away },
-    to: { bar: last, price: start + away + rise * (last - first) },
+    from: { bar: from, price: start + away },
+    to: { bar: to, price: start + away + rise * (to - from) },
   })
   return [
     line('the middle line', 0),
@@ -185,17 +175,15 @@ function regressionLines({ points }: Drawing, { bars }: WatchedChart): readonly 
   ]
 }
 
-const placeOf = ({ bars, barMs }: WatchedChart, { time, price }: Anchor): Place => ({
-  bar: barOfTime(bars, barMs, time),
-  price,
-})
-const anchorOf = ({ bars, barMs }: WatchedChart, { bar, price }: Place): Anchor => ({
-  time: timeOfBar(bars, barMs, bar),
-  price: Number(price.toPrecision(10)),
+const placeOf = (axis: Axis, { time, price }: Anchor): Place => ({ bar: barOfTime(axis, time), price })
+const anchorOf = (axis: Axis, { bar, price }: Place): Anchor => ({
+  time: timeOfBar(axis, bar),
+  price: rounded(price),
 })
 
 /** A line that ends before the newest bar is watched as it runs on: nothing could cross it any more otherwise. */
-function segment(watched: Watchable, { bars }: WatchedChart): Watchable {
+function segment(a: Anchor, b: Anchor, { extendLeft, extendRight }: DrawingStyle, { bars }: Axis): Watchable {
+  const watched = slope('Alert on this line…', a, b, extendLeft === true, extendRight === true)
   const { line } = watched
   const newest = bars.time[bars.length - 1]
   if (!line || line.right || newest === undefined || line.to.time > newest) return watched
