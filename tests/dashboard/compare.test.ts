@@ -44,7 +44,7 @@ describe('a symbol over a chart', () => {
     expect(factorOf(line, chart, 3, 4)).toBe(10)
     expect(factorOf(line, chart, 4, 4)).toBeNaN()
     expect(rangeOfLine({ ...line, scale: 'price' }, chart, 0, 4)).toEqual({ low: 1, high: 4 })
-    expect(rangeOfLine({ ...line, scale: 'own' }, chart, 0, 4)).toBeNull()
+    expect(rangeOfLine({ ...line, scale: 'own' }, chart, 0, 4)).toEqual({ low: Infinity, high: -Infinity })
   })
 
   // A view mostly begins between two bars, and the scale counts from the first of them, which is partly in view.

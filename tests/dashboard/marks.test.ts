@@ -113,10 +113,10 @@ describe('the marks of a run', () => {
 
   test('the scale knows no more than a replay does', () => {
     const { marks } = marksOf('S', [time, plot({ data: [1, 2, 300] })], days(10)).panes[0]!
-    expect(rangeOf(marks, 0, 9)).toEqual({ minValue: 1, maxValue: 300 })
+    expect(rangeOf(marks, 0, 9)).toEqual({ low: 1, high: 300 })
     // The run began at the chart's bar 3; of another script's run it may be any other.
-    expect(rangeOf(marks, 0, 9, 4)).toEqual({ minValue: 1, maxValue: 2 })
-    expect(rangeOf(marks, 0, 2)).toBeNull()
+    expect(rangeOf(marks, 0, 9, 4)).toEqual({ low: 1, high: 2 })
+    expect(rangeOf(marks, 0, 2)).toEqual({ low: Infinity, high: -Infinity })
   })
 
   test('a background colour kept as stretches is the one that a plain array has', () => {
@@ -147,7 +147,7 @@ describe('bars', () => {
   })
   test('places go on beyond both ends', () => {
     const bars = days(5)
-    expect([-DAY, 0.5 * DAY, 6 * DAY].map((time) => placeOf(bars, time, '1d'))).toEqual([-1, 0.5, 6])
+    expect([-DAY, 0.5 * DAY, 6 * DAY].map((time) => placeOf(bars, time, DAY))).toEqual([-1, 0.5, 6])
   })
   test('Heikin-Ashi opens in the middle of the bar before', () => {
     const made = heikinAshi(days(3))

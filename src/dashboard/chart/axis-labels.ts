@@ -28,21 +28,14 @@ interface LabelledPane {
 }
 
 /** The labels of a pane: plots that ask for one, resting orders, the last price. */
-export function axisLabels({
-  price,
-  state,
-  theme,
-  marks,
-  shown,
-  coordinate,
-  format,
-}: LabelledPane): ISeriesPrimitiveAxisView[] {
-  const labels: AxisLabel[] = []
+export function axisLabels(pane: LabelledPane): ISeriesPrimitiveAxisView[] {
+  const { state, theme, shown, coordinate, format } = pane
   const { cut } = state
+  const labels: AxisLabel[] = []
   const add = (value: number, color: string, importance = 0, text = () => format(value)) => {
     labels.push({ importance, color, y: () => coordinate(value), text })
   }
-  for (const mark of marks) {
+  for (const mark of pane.marks) {
     if (mark.kind !== 'plot' || (mark.display & DISPLAY.priceScale) === 0) continue
     if ((mark.display & DISPLAY.pane) === 0 || /circles|cross/.test(mark.style)) continue
     const end = Math.min(mark.values.length - 1, (cut ?? Infinity) - mark.run)
@@ -52,11 +45,8 @@ export function axisLabels({
     const { precision } = mark
     add(mark.values[i]!, color, 0, precision === null ? undefined : () => ratio(mark.values[i], precision))
   }
-  if (!price) return merging(labels)
-  for (const level of [...state.levels, ...state.alerts]) {
-    const color = level.tone === 'muted' ? theme.muted : theme[level.tone]
-    add(level.price, color, 1)
-  }
+  if (!pane.price) return merging(labels)
+  for (const { price, tone } of [...state.levels, ...state.alerts]) add(price, theme[tone], 1)
   const last = cut ?? shown.length - 1
   const close = shown.close[last]
   if (close !== undefined) add(close, close >= shown.open[last]! ? theme.up : theme.down, 2)

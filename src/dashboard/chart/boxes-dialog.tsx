@@ -15,24 +15,19 @@ function BoxesDialog() {
   const type = chartType.value
   const set = (change: Partial<Boxes>) => (boxes.value = { ...now, ...change })
   const box = activeCell.value.drawn.value?.box ?? 0
-  const field = (label: string, name: 'length' | 'size' | 'reversal' | 'lines', hint: string) => {
-    const isWhole = name !== 'size'
-    return (
-      <Field
-        label={label}
-        type="number"
-        value={String(now[name])}
-        hint={hint}
-        onInput={(text) => {
-          const value = Number(text)
-          const fits = isWhole
-            ? Number.isInteger(value) && value >= 1 && value <= (name === 'length' ? 500 : 20)
-            : value > 0 && Number.isFinite(value)
-          if (fits) set({ [name]: value })
-        }}
-      />
-    )
-  }
+  const field = (label: string, name: 'length' | 'size' | 'reversal' | 'lines', hint: string) => (
+    <Field
+      label={label}
+      type="number"
+      value={String(now[name])}
+      hint={hint}
+      onInput={(text) => {
+        const value = Number(text)
+        const isWhole = Number.isInteger(value) && value >= 1 && value <= (name === 'length' ? 500 : 20)
+        if (name === 'size' ? value > 0 && Number.isFinite(value) : isWhole) set({ [name]: value })
+      }}
+    />
+  )
   return (
     <Dialog title="How far the price has to move" width={400}>
       <div style={{ display: 'grid', gap: '14px' }}>

@@ -3,7 +3,8 @@
 import { effect } from '@preact/signals'
 import { POLLED_EXCHANGES, STREAMED_EXCHANGES } from '../../market/live/streamed.ts'
 import { call } from '../api-client.ts'
-import { isSameMarket, type Market } from '../charts.ts'
+import { isSameMarket, type Market, type Named } from '../charts.ts'
+import type { StreamEvents } from '../../wire/event.ts'
 import { onLive } from '../live.ts'
 import { followBars } from '../run-script.ts'
 import type { Bars } from '../../market/bars.ts'
@@ -35,11 +36,10 @@ function loadMarket(cell: Cell): () => void {
       passHover(cell, null)
     }
     cell.problem.value = null
-    loadBars(wanted, mine.signal, (bars, isAll) => barsCame(cell, wanted, bars, isAll)).catch(
-      (error: unknown) => {
-        if (!mine.signal.aborted) cell.problem.value = error
-      },
-    )
+    const loaded = loadBars(wanted, mine.signal, (bars, isAll) => barsCame(cell, wanted, bars, isAll))
+    loaded.catch((error: unknown) => {
+      if (!mine.signal.aborted) cell.problem.value = error
+    })
     return () => mine.abort()
   })
 }
@@ -76,13 +76,8 @@ function hearBars(cell: Cell): () => void {
       void fetchNewer().catch(() => undefined)
     }, LIVE_DELAY_MS)
   }
-  const stop = onLive(
-    'bars',
-    ({ exchange, symbol }) => {
-      if (isPartOf({ exchange, symbol }, cell.market.peek())) fetchSoon()
-    },
-    fetchSoon,
-  )
+  const heard = (of: Named) => isPartOf(of, cell.market.peek()) && fetchSoon()
+  const stop = onLive('bars', heard, fetchSoon)
   return () => {
     stop()
     clearTimeout(timer)
@@ -110,13 +105,10 @@ function hearForming(cell: Cell): () => void {
         () => undefined,
       )
     }
-    const stop = onLive(
-      'forming',
-      ({ exchange, symbol, interval, bar }) => {
-        if (isSameMarket({ exchange, symbol, interval }, wanted)) cell.forming.value = { market: wanted, bar }
-      },
-      ask,
-    )
+    const heard = ({ bar, ...of }: StreamEvents['forming']) => {
+      if (isSameMarket(of, wanted)) cell.forming.value = { market: wanted, bar }
+    }
+    const stop = onLive('forming', heard, ask)
     const again = setInterval(ask, FORMING_AGAIN_MS)
     document.addEventListener('visibilitychange', ask)
     ask()

@@ -3,7 +3,7 @@
 import { keysShown } from '../commands.ts'
 import { price } from '../format.ts'
 import { copyText } from '../ui/copy-text.ts'
-import { toastError } from '../ui/ui.tsx'
+import { attempt } from '../frame/page.tsx'
 import { bottom } from '../workspace.ts'
 import { askAlert } from './ask-alert.ts'
 import { onTick, type Cell } from './cell.ts'
@@ -27,33 +27,27 @@ interface PlaceMenuProps {
 }
 
 export function PlaceMenu({ cell, place: { x, y, price: at, bar }, onClose }: PlaceMenuProps) {
-  return <MenuList label="Chart" items={contextItems(cell, at, bar)} x={x} y={y} onClose={onClose} />
+  const keys = (id: string) => ({ hint: keysShown(`chart:${id}`) })
+  const items = [
+    ...(at === null ? [] : priceItems(cell, at)),
+    item('Reset the view', 'expand', () => cell.view.peek()?.camera.toEnd(), keys('reset')),
+    item('Go to date…', 'clock', goToDate, keys('date')),
+    item('Save a picture', 'camera', takePicture, keys('picture')),
+    item('Replay from here', 'replay', () => replayFrom(cell, bar)),
+  ]
+  return <MenuList label="Chart" items={items} x={x} y={y} onClose={onClose} />
 }
 
-/** `at`: the price there; null = it is a place without one, as in the pane of an oscillator. */
-function contextItems(cell: Cell, at: number | null, bar: number | null): readonly MenuItem[] {
-  const shownPrice = at === null ? '' : price(at, cell.mintick.value)
+function priceItems(cell: Cell, at: number): readonly MenuItem[] {
+  const shown = price(at, cell.mintick.value)
+  const addAlert = async () => {
+    const { addAlertAt } = await import('../alerts/on-charts.ts')
+    addAlertAt(cell.market.peek(), onTick(cell, at))
+  }
   return [
-    ...(at === null
-      ? []
-      : [
-          item(`Alert when ${cell.market.value.symbol} crosses ${shownPrice}`, 'bell', () => {
-            import('../alerts/on-charts.ts').then(
-              ({ addAlertAt }) => addAlertAt(cell.market.peek(), onTick(cell, at)),
-              toastError,
-            )
-          }),
-          item(`Alert at ${shownPrice}…`, 'bell', () => askAlert(cell, at), {
-            hint: keysShown('chart:alert'),
-          }),
-          item(`Copy ${shownPrice}`, 'copy', () => copyText(String(at), `Copied ${shownPrice}`)),
-        ]),
-    item('Reset the view', 'expand', () => cell.view.peek()?.camera.toEnd(), {
-      hint: keysShown('chart:reset'),
-    }),
-    item('Go to date…', 'clock', goToDate, { hint: keysShown('chart:date') }),
-    item('Save a picture', 'camera', takePicture, { hint: keysShown('chart:picture') }),
-    item('Replay from here', 'replay', () => replayFrom(cell, bar)),
+    item(`Alert when ${cell.market.value.symbol} crosses ${shown}`, 'bell', () => attempt(addAlert())),
+    item(`Alert at ${shown}…`, 'bell', () => askAlert(cell, at), { hint: keysShown('chart:alert') }),
+    item(`Copy ${shown}`, 'copy', () => copyText(String(at), `Copied ${shown}`)),
   ]
 }
 
@@ -61,7 +55,6 @@ function contextItems(cell: Cell, at: number | null, bar: number | null): readon
 function replayFrom(cell: Cell, bar: number | null): void {
   bottom.value = 'replay'
   const hasTrades = (mainOf(cell)?.trades.trades.length ?? 0) > 0
-  import('../replay/replay-session.ts')
-    .then(({ begin }) => begin(hasTrades ? 'backtest' : 'market', { at: bar }))
-    .catch(toastError)
+  const begin = import('../replay/replay-session.ts')
+  attempt(begin.then((replay) => replay.begin(hasTrades ? 'backtest' : 'market', { at: bar })))
 }

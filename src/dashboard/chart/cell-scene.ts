@@ -1,8 +1,8 @@
 // The scene of each chart of the page: made anew whenever one of the things it shows has changed, of all that is there by then.
 
-import { computed, type ReadonlySignal } from '@preact/signals'
+import { computed } from '@preact/signals'
 import { memoOf } from '../../lib/memo.ts'
-import { isSameMarket } from '../charts.ts'
+import { isSameMarket, nameOf } from '../charts.ts'
 import { palette, theme } from '../settings.ts'
 import { layersOf, type Layer } from '../studies/studies.ts'
 import { run } from '../workspace.ts'
@@ -18,7 +18,6 @@ import {
   replayOnChart,
 } from './chart-state.ts'
 import { closesOn, type ComparedLine } from './compared.ts'
-import { nameOf } from './compare-symbols.ts'
 import { MAIN_LAYER, marksOf, stacked, type MarkedPane, type RunMarks } from './marks.ts'
 import { sampled } from './sampled.ts'
 import type { Scene } from './scene.ts'
@@ -33,14 +32,11 @@ interface Plotted {
   readonly trades: TradeMarks | null
 }
 
-interface CellScene {
-  readonly plotted: ReadonlySignal<Plotted>
-  /** null until there are bars of the chart's market: until then it stays as it is. */
-  readonly scene: ReadonlySignal<Scene | null>
-}
-
-/** Those parts that take long are made again only when what they are made of has changed. */
-export const sceneOf = memoOf((cell: Cell): CellScene => {
+/**
+ * The scene is null until there are bars of the chart's market: until then it stays as it is.
+ * Those parts that take long are made again only when what they are made of has changed.
+ */
+export const sceneOf = memoOf((cell: Cell) => {
   const main = computed(() => mainOf(cell))
   const source = computed(() => cell.drawn.value?.source ?? null)
   const showsTrades = computed(
@@ -94,11 +90,8 @@ export function cutOf(cell: Cell): number | null {
   if (!replay || isActive(cell)) return replay?.cut ?? null
   const [chart, replayed] = [cell.shown.value, activeCell.value.shown.value]
   if (!chart || !replayed) return -1
-  return lastOver(
-    chart.bars,
-    chart.market.interval,
-    endOfBar(replayed.bars, replay.cut, replayed.market.interval),
-  )
+  const end = endOfBar(replayed.bars, replay.cut, replayed.market.interval)
+  return lastOver(chart.bars, chart.market.interval, end)
 }
 
 /** What the current run draws on the bars of a chart, and its trades; null if it ran on another. */

@@ -16,12 +16,6 @@ export async function loadSymbols(): Promise<void> {
   symbols.value = (await call('GET /api/platform/symbols')).symbols
 }
 
-/** Where a pane's legend ends, CSS pixels from the pane's corner. */
-interface LegendEnd {
-  readonly bottom: number
-  readonly right: number
-}
-
 export class Cell {
   readonly id: string
   readonly market
@@ -56,15 +50,14 @@ export class Cell {
   /** Lines of alerts, as they are dragged. */
   readonly alerts = signal<readonly PriceLevel[]>([])
   readonly sketch = signal<Sketch>(NO_SKETCH)
-  readonly legends = signal<Readonly<Record<string, LegendEnd>>>({})
+  /** Where the legend of each pane ends, CSS pixels from the pane's corner. */
+  readonly legends = signal<Readonly<Record<string, Record<'bottom' | 'right', number>>>>({})
   readonly problem = signal<unknown>(null)
   readonly hover = signal<Hover | null>(null)
   readonly paneBoxes = signal<readonly PaneBox[]>([])
   /** null while it is not on the screen. */
   readonly view = signal<ChartView | null>(null)
-  readonly symbol = computed(() => {
-    return factsOf(symbols.value ?? [], this.market.value)
-  })
+  readonly symbol = computed(() => factsOf(symbols.value ?? [], this.market.value))
   readonly zone = computed(() => timezone.value || this.symbol.value?.timezone || 'UTC')
   readonly mintick = computed(() => this.symbol.value?.mintick ?? 0.01)
 
@@ -87,22 +80,4 @@ export class Cell {
 export const onTick = ({ mintick }: Cell, price: number): number => {
   const tick = mintick.peek()
   return Number((Math.round(price / tick) * tick).toFixed(10))
-}
-
-/** The cells of the page. A chart that goes and comes back, as on a phone, still has its bars. */
-export class Cells {
-  readonly #made = new Map<string, Cell>()
-  readonly #replaying: ReadonlySignal<boolean>
-
-  constructor(replaying: ReadonlySignal<boolean>) {
-    this.#replaying = replaying
-  }
-
-  of(id: string): Cell {
-    const known = this.#made.get(id)
-    if (known) return known
-    const cell = new Cell(id, this.#replaying)
-    this.#made.set(id, cell)
-    return cell
-  }
 }

@@ -10,7 +10,7 @@ import { bottom, market } from '../workspace.ts'
 import s from './chart.module.css'
 import {
   chartType,
-  comparing,
+  compare,
   intervalsOf,
   priceScale,
   replayOnChart,
@@ -76,10 +76,7 @@ export function ChartBar() {
         icon="plus"
         label={withKeys('Compare with another symbol', 'chart:compare')}
         disabled={blind}
-        onClick={() => {
-          comparing.value = true
-          symbolSearch.value = ''
-        }}
+        onClick={compare}
       />
       <Menu bar label={`Interval: ${intervalText(market.value.interval)}`} items={intervalItems}>
         {intervalText(market.value.interval)}
@@ -119,7 +116,7 @@ export function ChartBar() {
         icon="note"
         pressed={drawingBar.value}
         label={drawingBar.value ? 'Hide the drawing tools' : 'Show the drawing tools'}
-        onClick={() => (drawingBar.value = !drawingBar.value)}
+        onClick={turns(drawingBar)}
       />
       <Button
         class={s.hideNarrow ?? ''}
@@ -145,11 +142,10 @@ const scaleText = (): string => ({ log: 'Log', percent: '%', linear: 'Auto' })[p
 const zoneText = (name: string): string => name.split('/').at(-1)!.replaceAll('_', ' ')
 
 function intervalItems(): readonly MenuItem[] {
-  return intervalsOf(symbol.value).map((interval) =>
-    item(intervalWords(interval), '', () => showMarket({ ...market.value, interval }), {
-      checked: interval === market.value.interval,
-    }),
-  )
+  return intervalsOf(symbol.value).map((interval) => {
+    const checked = interval === market.value.interval
+    return item(intervalWords(interval), '', () => showMarket({ ...market.value, interval }), { checked })
+  })
 }
 
 function intervalWords(interval: string): string {
@@ -160,13 +156,11 @@ function intervalWords(interval: string): string {
 
 function typeItems(): readonly MenuItem[] {
   const now = chartType.value
-  const settings: MenuItem = item(
-    `Settings of ${TYPE_NAMES[now].toLowerCase()}…`,
-    'settings',
-    () => void import('./boxes-dialog.tsx').then((dialog) => dialog.openBoxesDialog()),
-  )
+  const openSettings = () => void import('./boxes-dialog.tsx').then((dialog) => dialog.openBoxesDialog())
   return [
-    ...(isPriceType(now) ? [settings] : []),
+    ...(isPriceType(now)
+      ? [item(`Settings of ${TYPE_NAMES[now].toLowerCase()}…`, 'settings', openSettings)]
+      : []),
     ...CHART_TYPES.map((type) =>
       item(TYPE_NAMES[type], '', () => (chartType.value = type), {
         section: isPriceType(type) ? 'By price, whatever the time' : 'By time',
@@ -176,62 +170,52 @@ function typeItems(): readonly MenuItem[] {
   ]
 }
 
+const SCALES = [
+  ['linear', 'Linear'],
+  ['log', 'Logarithmic'],
+  ['percent', 'Per cent'],
+] as const
+
 function scaleItems(): readonly MenuItem[] {
-  const scales = [
-    ['linear', 'Linear', ''],
-    ['log', 'Logarithmic', keysShown('chart:log')],
-    ['percent', 'Per cent', keysShown('chart:percent')],
-  ] as const
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone
   const zones = ['', ...new Set([local, ...ZONES])]
   return [
-    ...scales.map(([id, text, hint]) => ({
-      id,
-      text,
-      hint,
-      section: 'Price scale',
-      checked: priceScale.value === id,
-      run: () => (priceScale.value = id),
-    })),
-    ...zones.map((name) =>
-      item(
-        name === '' ? `Exchange (${symbol.value?.timezone ?? 'UTC'})` : name.replaceAll('_', ' '),
-        '',
-        () => (timezone.value = name),
-        { section: 'Time zone', checked: timezone.value === name },
-      ),
+    ...SCALES.map(([id, text]) =>
+      item(text, '', () => (priceScale.value = id), {
+        hint: id === 'linear' ? '' : keysShown(`chart:${id}`),
+        section: 'Price scale',
+        checked: priceScale.value === id,
+      }),
     ),
+    ...zones.map((name) => {
+      const text = name === '' ? `Exchange (${symbol.value?.timezone ?? 'UTC'})` : name.replaceAll('_', ' ')
+      const checked = timezone.value === name
+      return item(text, '', () => (timezone.value = name), { section: 'Time zone', checked })
+    }),
   ]
 }
 
+const SWITCHES = [
+  ['Volume', showVolume],
+  ['Trades', showTrades],
+  ['Script', showScript],
+] as const
+
 function shownItems(): readonly MenuItem[] {
-  const switches = [
-    ['Volume', showVolume],
-    ['Trades', showTrades],
-    ['Script', showScript],
-  ] as const
-  const icon: IconName = 'expand'
+  const ofView = (text: string, icon: IconName, id: string, run: () => void) =>
+    item(text, icon, run, { hint: keysShown(`chart:${id}`), section: 'View' })
   return [
-    ...switches.map(([text, value]) => item(text, '', turns(value), { section: 'Show', on: value.value })),
-    item('All bars', icon, () => chartView()?.camera.fit(), {
-      hint: keysShown('chart:fit'),
-      section: 'View',
+    ...SWITCHES.map(([text, of]) => item(text, '', turns(of), { section: 'Show', on: of.value })),
+    ofView('All bars', 'expand', 'fit', () => chartView()?.camera.fit()),
+    ofView('Reset', 'expand', 'reset', () => chartView()?.camera.toEnd()),
+    ofView('Go to date…', 'clock', 'date', goToDate),
+    ...RUN_BARS.map((bars) => {
+      const run = () => {
+        runBars.value = bars
+        void runScript()
+      }
+      const text = bars === RUN_BARS.at(-1) ? 'All there are' : `Newest ${count(bars)}`
+      return item(text, '', run, { section: 'Bars a script runs on', checked: runBars.value === bars })
     }),
-    item('Reset', icon, () => chartView()?.camera.toEnd(), {
-      hint: keysShown('chart:reset'),
-      section: 'View',
-    }),
-    item('Go to date…', 'clock', goToDate, { hint: keysShown('chart:date'), section: 'View' }),
-    ...RUN_BARS.map((bars) =>
-      item(
-        bars === RUN_BARS.at(-1) ? 'All there are' : `Newest ${count(bars)}`,
-        '',
-        () => {
-          runBars.value = bars
-          void runScript()
-        },
-        { section: 'Bars a script runs on', checked: runBars.value === bars },
-      ),
-    ),
   ]
 }

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { placed } from '../charts.ts'
 import { barsDrawn, firstPaint } from '../first-paint.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { Progress, toastError } from '../ui/ui.tsx'
+import { Progress } from '../ui/ui.tsx'
 import { bottom, bottomMaximised, lookAt, run, running, runProblem, runProgress } from '../workspace.ts'
 import { barAt } from './bars.ts'
 import type { Cell } from './cell.ts'
@@ -29,29 +29,20 @@ import { useCompared } from './compare-symbols.ts'
 import { Cover, RunProblem, TradeTooltip } from './cover.tsx'
 import { Legends } from './legend.tsx'
 import { passHover, passRange, passTime, takeRange } from './links.ts'
+import { useTools } from './use-tools.ts'
 import type { MarkedPane } from './marks.ts'
 import { ChartView } from './view.ts'
 import type { Camera } from './camera.ts'
 
 const PlaceMenu = lazy(async () => (await import('./cell-menu.tsx')).PlaceMenu)
-const AlertLines = lazy(
-  async () => {
-    await firstPaint
-    return (await import('../alerts/alert-lines.tsx')).AlertLines
-  },
-  { isAddition: true },
-)
+const loadLines = () => firstPaint.then(() => import('../alerts/alert-lines.tsx'))
+const AlertLines = lazy(async () => (await loadLines()).AlertLines, { isAddition: true })
 const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 
 const hasTables = (panes: readonly MarkedPane[]): boolean =>
   panes.some(({ marks }) => marks.some((mark) => mark.kind === 'drawings' && mark.items[0]?.kind === 'table'))
 
-export function ChartCell({
-  cell,
-  area,
-  number,
-  marked,
-}: {
+interface ChartCellProps {
   readonly cell: Cell
   /** Its place in the grid. */
   readonly area: string
@@ -59,7 +50,9 @@ export function ChartCell({
   readonly number: number
   /** Whether the active one is marked. */
   readonly marked: boolean
-}) {
+}
+
+export function ChartCell({ cell, area, number, marked }: ChartCellProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useView(cell, host)
   const [menu, setMenu] = useState<Place | null>(null)
@@ -127,7 +120,6 @@ function placeOf(cell: Cell, x: number, y: number, top: number): Place {
   }
 }
 
-/** The view while the chart is on the page, to which every scene of the chart goes. */
 /** Keys go to the active chart also where nothing has the focus, as when the page was just loaded. */
 function useKeysOfPage(cell: Cell, view: ChartView | null): void {
   useEffect(() => {
@@ -139,6 +131,7 @@ function useKeysOfPage(cell: Cell, view: ChartView | null): void {
   }, [view])
 }
 
+/** The view while the chart is on the page, to which every scene of the chart goes. */
 function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView | null {
   const [view, setView] = useState<ChartView | null>(null)
   useEffect(() => {
@@ -191,9 +184,6 @@ function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView 
  * then that nothing else used are sent again, since one of them may belong to a tool.
  */
 function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
-  const once = useRef(false)
-  once.current ||= cell.shown.value !== null
-  const ready = once.current
   const kept = useRef<KeyboardEvent[] | null>([])
   // Before the browser paints: from then on the chart can have the focus, and on a busy machine effects come later.
   useLayoutEffect(() => {
@@ -210,18 +200,9 @@ function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDiv
       if (document.activeElement === host.current)
         host.current?.dispatchEvent(new KeyboardEvent(event.type, event))
   }
-  useEffect(() => {
-    if (!view || !ready) return undefined
-    let detach: (() => void) | null = null
-    let gone = false
-    import('../drawings/attach.ts').then(({ attachDrawings }) => {
-      if (!gone && host.current) detach = attachDrawings(host.current, view, cell, pressAgain)
-    }, toastError)
-    return () => {
-      gone = true
-      detach?.()
-    }
-  }, [view, ready])
+  useTools(cell.shown.value !== null && view, ({ attachDrawings }, on) =>
+    attachDrawings(host.current!, on, cell, pressAgain),
+  )
 }
 
 /** Shows the time or the trade that somebody asked for. */
@@ -238,8 +219,7 @@ function answer(cell: Cell, { camera }: ChartView, asked: NonNullable<typeof loo
     cell.showScript.value = true
     if (!cell.trades.value) cell.trades.value = true
   }
-  const trade =
-    asked.trade === undefined ? undefined : run.peek()?.report.trades.find((one) => one.n === asked.trade)
+  const trade = run.peek()?.report.trades.find(({ n }) => n === asked.trade)
   if (trade) camera.lookAtRange(barAt(bars, trade.entryTime), barAt(bars, trade.exitTime))
   else camera.lookAt(barAt(bars, asked.time))
   passTime(cell, barAt(bars, asked.time))

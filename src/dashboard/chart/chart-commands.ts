@@ -1,6 +1,5 @@
 // The commands of the chart, which come a moment after it.
 
-import { batch } from '@preact/signals'
 import { activeId, charts, neighbourOf, placed, setLink, setShape } from '../charts.ts'
 import { commandOf, turns, type Command } from '../commands.ts'
 import { drawingBar } from '../settings.ts'
@@ -9,26 +8,19 @@ import { askAlert } from './ask-alert.ts'
 import {
   activate,
   activeCell,
-  comparing,
+  compare,
   hover,
   maximised,
-  priceScale,
   shown,
   showTrades,
   showVolume,
   stepInterval,
   studyDialog,
   symbolSearch,
+  turnsScale,
 } from './chart-state.ts'
 import { GRID_NAMES, LINKS, SHAPES } from '../layouts/grids.ts'
 import { chartView, focusChart, goToDate, takePicture } from './on-screen.ts'
-
-function compare(): void {
-  batch(() => {
-    comparing.value = true
-    symbolSearch.value = ''
-  })
-}
 
 const severalCharts = (): boolean => placed.peek().length > 1
 
@@ -39,9 +31,6 @@ function goToChart(by: number): void {
 }
 
 const does = commandOf('Chart')
-const turnsScale = (to: 'log' | 'percent') => () => {
-  priceScale.value = priceScale.value === to ? 'linear' : to
-}
 
 export const COMMANDS: readonly Command[] = [
   does('chart:symbol', 'Change symbol', '/', () => (symbolSearch.value = '')),

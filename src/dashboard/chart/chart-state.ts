@@ -1,23 +1,28 @@
 // State that the parts of the page share: that of the active chart, and what all charts have in common (replay, dialogs).
 
-import { computed, signal } from '@preact/signals'
-import {
-  canBuild,
-  compareIntervals,
-  normalizeInterval,
-  parseInterval,
-  type Interval,
-} from '../../market/interval.ts'
+import { batch, computed, signal } from '@preact/signals'
+import { canBuild, intervalMs, parseInterval, type Interval } from '../../market/interval.ts'
+import { onceEach } from '../../lib/memo.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import { activeId, charts, fieldOf, market, partOf, scriptId, type Market, type Writable } from '../charts.ts'
+import {
+  activeId,
+  charts,
+  fieldOf,
+  market,
+  nameOf,
+  partOf,
+  scriptId,
+  type Market,
+  type Writable,
+} from '../charts.ts'
 import { navigate, path } from '../router.ts'
-import { Cells, type Cell } from './cell.ts'
+import { Cell } from './cell.ts'
 import type { PriceLevel } from './scene.ts'
 
-const cells = new Cells(computed(() => replayOnChart.value !== null))
-/** A chart of the page, by its id. */
-export const cellOf = (id: string): Cell => cells.of(id)
-export const activeCell = computed(() => cells.of(activeId.value))
+const replaying = computed(() => replayOnChart.value !== null)
+/** A chart of the page, by its id. One that goes and comes back, as on a phone, still has its bars. */
+export const cellOf = onceEach((id) => new Cell(id, replaying))
+export const activeCell = computed(() => cellOf(activeId.value))
 export const isActive = (cell: Cell): boolean => activeCell.value === cell
 /** Whether the editor's script runs on this chart. */
 export const hasScript = (cell: Cell): boolean => scriptId.value === cell.id
@@ -30,6 +35,9 @@ const ofActive = <T>(pick: (cell: Cell) => Writable<T>): Writable<T> =>
 
 export const chartType = fieldOf('type')
 export const priceScale = fieldOf('scale')
+export const turnsScale = (to: 'log' | 'percent') => (): void => {
+  priceScale.value = priceScale.value === to ? 'linear' : to
+}
 export const boxes = fieldOf('boxes')
 export const showVolume = fieldOf('volume')
 export const showTrades = fieldOf('trades')
@@ -79,6 +87,11 @@ export const maximised = signal(false)
 export const symbolSearch = signal<string | null>(null)
 /** Whether what is chosen in it is put over the chart instead. */
 export const comparing = signal(false)
+export const compare = (): void =>
+  batch(() => {
+    comparing.value = true
+    symbolSearch.value = ''
+  })
 /** The text that the dialog of indicators opens with; null = closed. */
 export const studyDialog = signal<string | null>(null)
 /** The text typed into the interval dialog; null = closed. */
@@ -86,8 +99,8 @@ export const intervalEntry = signal<string | null>(null)
 /** Enter was pressed before a dialog knew what there is to choose from; it counts once that is known. */
 export const entered = signal(false)
 
-const addressOf = ({ exchange, symbol: name, interval }: Market): string =>
-  `/chart/${encodeURIComponent(`${exchange}:${name}`)}/${encodeURIComponent(interval)}`
+const addressOf = (of: Market): string =>
+  `/chart/${encodeURIComponent(nameOf(of))}/${encodeURIComponent(of.interval)}`
 
 export function showMarket(next: Market): void {
   market.value = next
@@ -101,16 +114,9 @@ export function intervalsOf(listed: SymbolFacts | null): readonly string[] {
   if (!listed) return [market.value.interval]
   const cached = listed.series.map((one) => one.interval)
   const fine = cached.map(parseInterval).filter((one): one is Interval => one !== null)
-  const made = USUAL.filter((name) => {
-    const coarse = parseInterval(name)!
-    return fine.some((one) => normalizeInterval(name) !== null && canBuild(coarse, one))
-  })
-  return [...new Set([...cached, ...made])].sort((a, b) =>
-    compareIntervals(
-      parseInterval(a) ?? { count: 1, unit: 'M' },
-      parseInterval(b) ?? { count: 1, unit: 'M' },
-    ),
-  )
+  const made = USUAL.filter((name) => fine.some((one) => canBuild(parseInterval(name)!, one)))
+  const length = (name: string) => intervalMs(parseInterval(name) ?? { count: 1, unit: 'M' })
+  return [...new Set([...cached, ...made])].sort((a, b) => length(a) - length(b))
 }
 
 export function stepInterval(by: 1 | -1): void {

@@ -11,7 +11,7 @@ import { lazy } from '../frame/lazy.tsx'
 import { query } from '../router.ts'
 import { CANCELLED, openBacktest, rerunOnChange, runOpened, UNSTORED } from '../run-script.ts'
 import { lastRun } from '../settings.ts'
-import { runStudies, settingsOf } from '../studies/studies.ts'
+import { settingsOf, StudyRuns } from '../studies/studies.ts'
 import { cx, toastError } from '../ui/ui.tsx'
 import { run, running, script } from '../workspace.ts'
 import { loadSymbols } from './cell.ts'
@@ -32,6 +32,7 @@ import {
 import { areaName, areasText } from '../layouts/areas.ts'
 import { followDriver } from './links.ts'
 import { RangeBar } from './range-bar.tsx'
+import { useTools } from './use-tools.ts'
 
 const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
 const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
@@ -48,9 +49,10 @@ export function Chart() {
     commands.catch(toastError)
     const slot = document.getElementById('bar-slot')
     if (slot) render(<ChartBar />, slot)
+    const runs = new StudyRuns()
     const endings = [
       rerunOnChange(),
-      runStudies(),
+      () => runs.stop(),
       followDriver(grid.current!),
       () => slot && render(null, slot),
       () => void commands.then((end) => end()),
@@ -60,7 +62,7 @@ export function Chart() {
     }
   }, [])
   useFirstRun()
-  useTools()
+  useTools(shown.value !== null, ({ attachTools }) => attachTools())
   useTabTitle()
   const all = placed.value
   // Where there is no room for several, one is shown at a time.
@@ -96,25 +98,6 @@ export function Chart() {
   )
 }
 
-/** Loads the commands of the drawing tools once there are bars, so that the bars need not wait for them. */
-function useTools(): void {
-  const once = useRef(false)
-  once.current ||= shown.value !== null
-  const ready = once.current
-  useEffect(() => {
-    if (!ready) return undefined
-    let detach: (() => void) | null = null
-    let gone = false
-    import('../drawings/attach.ts').then(({ attachTools }) => {
-      if (!gone) detach = attachTools()
-    }, toastError)
-    return () => {
-      gone = true
-      detach?.()
-    }
-  }, [ready])
-}
-
 /** Restores a run on the chart: the backtest in the address, else the last run, else a first run of the open script. */
 function useFirstRun(): void {
   useEffect(() => {
@@ -128,13 +111,8 @@ function useFirstRun(): void {
       if (again === CANCELLED) return
       if (again === '' || again === UNSTORED) return begin()
       openBacktest(again, { market: asked ? 'follow' : 'keep' }).then(
-        (opened) => {
-          if (!opened) begin()
-        },
-        (error: unknown) => {
-          if (asked) toastError(error)
-          else begin()
-        },
+        (opened) => opened || begin(),
+        (error: unknown) => (asked ? toastError(error) : begin()),
       )
     }
     let left = false
@@ -156,10 +134,7 @@ function useTabTitle(): void {
     const stop = effect(() => {
       const chart = shown.value
       const replay = replayOnChart.value
-      if (replay?.blind) {
-        document.title = 'Replay · Chartroom'
-        return
-      }
+      if (replay?.blind) return void (document.title = 'Replay · Chartroom')
       const last = Math.min(replay?.cut ?? Infinity, chart ? chart.bars.length - 1 : -1)
       if (!chart || last < 0) return
       const { close } = chart.bars

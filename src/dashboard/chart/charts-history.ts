@@ -70,13 +70,12 @@ const textOf = ({ shape, links, all }: Charts): string => JSON.stringify([shape,
 /** The chart and the field in which the two differ; '' = more than one. */
 function whatChanged(before: Charts, after: Charts): string {
   if (before.shape !== after.shape || before.all.length !== after.all.length) return ''
-  const found = after.all.flatMap((one, i) =>
-    Object.entries(one).flatMap(([field, value]) =>
-      JSON.stringify(value) ===
-      JSON.stringify(Object.entries(before.all[i] ?? {}).find(([name]) => name === field)?.[1])
-        ? []
-        : [`${one.id} ${field}`],
-    ),
-  )
+  const found = after.all.flatMap((one, i) => {
+    const known = new Map(Object.entries(before.all[i] ?? {}))
+    const changed = Object.entries(one).filter(
+      ([field, value]) => JSON.stringify(value) !== JSON.stringify(known.get(field)),
+    )
+    return changed.map(([field]) => `${one.id} ${field}`)
+  })
   return found.length === 1 ? found[0]! : ''
 }

@@ -1,7 +1,7 @@
 // The legend's line of another symbol on the chart.
 
 import type { Bars } from '../../market/bars.ts'
-import type { Compared, Market } from '../charts.ts'
+import { nameOf, type Compared, type Market } from '../charts.ts'
 import { intervalText, gain, time } from '../format.ts'
 import { theme } from '../settings.ts'
 import { Button, cx, toastError, IconButton } from '../ui/ui.tsx'
@@ -12,7 +12,7 @@ import s from './chart.module.css'
 import { replayOnChart, zone } from './chart-state.ts'
 import { changeBy, closesOn } from './compared.ts'
 import { lastValue } from './draw-marks.ts'
-import { changeCompared, COMPARE_SCALES, nameOf, removeCompared } from './compare-symbols.ts'
+import { changeCompared, COMPARE_SCALES, removeCompared } from './compare-symbols.ts'
 import { factsOf } from './made-markets.ts'
 import { legible } from './paint.ts'
 import { useMemo, useState } from 'preact/hooks'
@@ -26,18 +26,15 @@ const SCALES: Readonly<Record<Compared['scale'], readonly [text: string, about: 
   price: ['price', 'On the scale of the chart'],
 }
 
-/** Another symbol's line: its close at the crosshair, how far it has moved in view, and what can be done with it. */
-export function ComparedLine({
-  cell,
-  compared,
-  bars,
-  bar,
-}: {
+interface OnBar {
   readonly cell: Cell
-  readonly compared: Compared
   readonly bars: Bars
   readonly bar: number
-}) {
+}
+
+/** Another symbol's line: its close at the crosshair, how far it has moved in view, and what can be done with it. */
+export function ComparedLine({ compared, ...on }: OnBar & { readonly compared: Compared }) {
+  const { cell } = on
   const { exchange, symbol, scale, color, hidden } = compared
   const found = cell.comparedBars.value[nameOf(compared)]
   const name = factsOf(symbols.value ?? [], compared)?.description || symbol
@@ -55,7 +52,7 @@ export function ComparedLine({
           about={found.message}
         />
       ) : (
-        found && <ComparedValue cell={cell} bars={bars} other={found} bar={bar} />
+        found && <ComparedValue {...on} other={found} />
       )}
       <span class={s.legendTools}>
         <Button
@@ -83,17 +80,7 @@ export function ComparedLine({
   )
 }
 
-function ComparedValue({
-  cell,
-  bars,
-  other,
-  bar,
-}: {
-  readonly cell: Cell
-  readonly bars: Bars
-  readonly other: Bars
-  readonly bar: number
-}) {
+function ComparedValue({ cell, bars, other, bar }: OnBar & { readonly other: Bars }) {
   const { interval } = cell.market.value
   const values = useMemo(() => closesOn(bars, other, barMsOf(interval)), [bars, other, interval])
   const at = lastValue(values, bar)
@@ -120,8 +107,8 @@ const awayText = (other: Bars, interval: string): string => {
 
 /** What the legend says of a compared symbol without bars, with the way to get some. */
 function ComparedMissing({ of, about }: { readonly of: Market; readonly about: string }) {
-  const { exchange, symbol, interval } = of
-  const { exchanges, isKnown } = useFetchable(`${exchange}:${symbol}`)
+  const { exchange, interval } = of
+  const { exchanges, isKnown } = useFetchable(nameOf(of))
   const [done, setDone] = useState<number | null>(null)
   const fetchThem = () => {
     setDone(0)

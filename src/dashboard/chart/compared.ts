@@ -2,8 +2,8 @@
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Compared } from '../charts.ts'
-import { extremesOf } from './extremes.ts'
-import { lineWidth, type Paint } from './paint.ts'
+import { extremesOf, type Extremes } from './extremes.ts'
+import { strokePath, type Paint } from './paint.ts'
 
 /** A symbol as the chart draws it: a value a bar of the chart. */
 export interface ComparedLine {
@@ -54,17 +54,12 @@ export function changeBy(values: Float64Array, from: number, bar: number): numbe
   return values[bar]! / values[firstWith(values, from, bar)]! - 1
 }
 
-/** What the price scale has to hold for it; null = nothing. */
-export function rangeOfLine(
-  line: ComparedLine,
-  bars: Bars,
-  from: number,
-  to: number,
-): { readonly low: number; readonly high: number } | null {
-  if (line.scale === 'own') return null
+/** What the price scale has to hold for it; Infinity and -Infinity if that is nothing. */
+export function rangeOfLine(line: ComparedLine, bars: Bars, from: number, to: number): Extremes {
   const { low, high } = extremesOf(line.values, Math.max(0, from), Math.min(to, line.values.length - 1))
   const factor = factorOf(line, bars, from, to)
-  return low <= high && Number.isFinite(factor) ? { low: low * factor, high: high * factor } : null
+  const isHeld = line.scale !== 'own' && low <= high && Number.isFinite(factor)
+  return isHeld ? { low: low * factor, high: high * factor } : { low: Infinity, high: -Infinity }
 }
 
 /** `paint.to` is the last bar that may be shown. */
@@ -79,18 +74,11 @@ export function drawCompared(paint: Paint, line: ComparedLine, bars: Bars): void
   const stride = Math.max(1, Math.floor(0.34 / spacing))
   let isDown = false
   for (let i = from; i <= to; i += stride) {
-    const value = values[i]!
-    if (Number.isNaN(value)) isDown = false
-    else if (isDown) ctx.lineTo(x(i), y(value))
-    else {
-      ctx.moveTo(x(i), y(value))
-      isDown = true
-    }
+    const isThere = !Number.isNaN(values[i]!)
+    if (isThere) ctx[isDown ? 'lineTo' : 'moveTo'](x(i), y(values[i]!))
+    isDown = isThere
   }
-  ctx.strokeStyle = line.color
-  ctx.lineWidth = lineWidth(paint, 2)
-  ctx.lineJoin = 'round'
-  ctx.stroke()
+  strokePath(paint, line.color, 2)
 }
 
 function heightOf(paint: Paint, line: ComparedLine, bars: Bars): ((value: number) => number) | null {

@@ -18,31 +18,19 @@ const NoBars = lazy(async () => (await import('./no-bars.tsx')).NoBars)
 export function Cover({ cell }: { readonly cell: Cell }) {
   const problem = cell.problem.value
   const replay = replayOnChart.value
-  const hidden = replay !== null && !isActive(cell) && (replay.blind || cutOf(cell) === -1)
-  if (problem)
-    return (
-      <div class={s.cover}>
-        <ChartProblem cell={cell} problem={problem} />
-      </div>
-    )
-  if (hidden)
-    return (
-      <div class={s.cover}>
-        <span class="muted">Hidden during this replay</span>
-      </div>
-    )
-  return cell.shown.value ? null : (
-    <div class={s.cover} aria-busy="true">
-      <span class="muted">Loading bars…</span>
+  const isHidden = replay !== null && !isActive(cell) && (replay.blind || cutOf(cell) === -1)
+  if (cell.shown.value && !problem && !isHidden) return null
+  return (
+    <div class={s.cover} aria-busy={!problem && !isHidden ? true : undefined}>
+      {problem instanceof ApiError && problem.status === 404 ? (
+        <NoBars cell={cell} about={problem.message} />
+      ) : problem ? (
+        <Failure error={problem} onRetry={() => (cell.market.value = { ...cell.market.value })} />
+      ) : (
+        <span class="muted">{isHidden ? 'Hidden during this replay' : 'Loading bars…'}</span>
+      )}
     </div>
   )
-}
-
-function ChartProblem({ cell, problem }: { readonly cell: Cell; readonly problem: unknown }) {
-  const missing = problem instanceof ApiError && problem.status === 404
-  if (!missing)
-    return <Failure error={problem} onRetry={() => (cell.market.value = { ...cell.market.value })} />
-  return <NoBars cell={cell} about={problem.message} />
 }
 
 export function RunProblem() {

@@ -8,18 +8,17 @@ import { Button, Field } from '../ui/ui.tsx'
 import { lookAt } from '../workspace.ts'
 import { showsClock } from './bars.ts'
 import { shown, zone } from './chart-state.ts'
+import { NO_BARS } from './scene.ts'
 import { toUtc } from './zone.ts'
 
 export const openDateDialog = (): void => openDialog(<DateDialog />)
 
 function DateDialog() {
   const leave = useClose()
-  const chart = shown.value
-  const clock = showsClock(chart?.market.interval ?? '1d')
-  const bars = chart?.bars
-  const first = bars?.time[0]
-  const last = bars && bars.length > 0 ? bars.time[bars.length - 1] : undefined
-  const [text, setText] = useState(time(last, zone.value, clock).replace(' ', 'T'))
+  const { market, bars } = shown.value ?? { market: null, bars: NO_BARS }
+  const clock = showsClock(market?.interval ?? '1d')
+  const [from, to] = [bars.time[0], bars.time[bars.length - 1]].map((at) => time(at, zone.value, clock))
+  const [text, setText] = useState(to!.replace(' ', 'T'))
   const local = Date.parse(`${text}Z`)
   const go = (event: Event) => {
     event.preventDefault()
@@ -36,11 +35,7 @@ function DateDialog() {
           value={text}
           onInput={setText}
           autofocus
-          hint={
-            first === undefined
-              ? ''
-              : `Bars from ${time(first, zone.value, clock)} to ${time(last, zone.value, clock)}`
-          }
+          hint={bars.length === 0 ? '' : `Bars from ${from} to ${to}`}
         />
         <Button variant="primary" type="submit" disabled={!Number.isFinite(local)}>
           Go

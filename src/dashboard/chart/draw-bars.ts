@@ -2,7 +2,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import { extremesOf, together } from './extremes.ts'
-import { bodyWidth, faded, lineWidth, type Paint } from './paint.ts'
+import { bodyWidth, faded, inView, strokePath, type Paint } from './paint.ts'
 import { PRICE_TYPES, type PriceType } from './price-bars.ts'
 
 export const CHART_TYPES = [
@@ -48,20 +48,16 @@ export function drawBars(
 /** With more than two bars per pixel, each column of pixels shows one bar that sums up those in it. */
 function drawColumns(paint: Paint, bars: Bars, colorOf: ColorOf): void {
   const { ctx, x, y, theme, spacing } = paint
-  const last = Math.min(bars.length - 1, paint.to)
+  const [first, last] = inView(paint, bars.length)
   const count = together(Math.round(1 / spacing))
-  for (let i = Math.floor(Math.max(0, paint.from) / count) * count; i <= last; i += count) {
+  for (let i = Math.floor(first / count) * count; i <= last; i += count) {
     const end = Math.min(last, i + count - 1)
     const { high } = extremesOf(bars.high, i, end)
     const { low } = extremesOf(bars.low, i, end)
     ctx.fillStyle = colorOf?.(end) ?? (bars.close[end]! >= bars.open[i]! ? theme.up : theme.down)
-    const top = Math.round(y(high))
-    ctx.fillRect(
-      Math.round(x(i)),
-      top,
-      Math.max(1, Math.round(count * spacing)),
-      Math.max(1, Math.round(y(low)) - top),
-    )
+    const [top, bottom] = [Math.round(y(high)), Math.round(y(low))]
+    const width = Math.max(1, Math.round(count * spacing))
+    ctx.fillRect(Math.round(x(i)), top, width, Math.max(1, bottom - top))
   }
 }
 
@@ -69,14 +65,10 @@ function drawCandles(paint: Paint, bars: Bars, hollow: boolean, colorOf: ColorOf
   const { ctx, x, y, hr, theme, spacing } = paint
   const wick = Math.max(1, Math.floor(hr))
   const body = bodyWidth(spacing, hr)
-  const first = Math.max(0, paint.from)
-  const last = Math.min(bars.length - 1, paint.to)
+  const [first, last] = inView(paint, bars.length)
   // One pass for each colour: changing fillStyle for every bar would cost more than going through the columns twice.
-  const passes: readonly (readonly [boolean, string])[] = [
-    [true, theme.up],
-    [false, theme.down],
-  ]
-  for (const [rising, color] of passes) {
+  for (const rising of [true, false]) {
+    const color = rising ? theme.up : theme.down
     ctx.fillStyle = color
     for (let i = first; i <= last; i++) {
       const [open, close] = [bars.open[i]!, bars.close[i]!]
@@ -140,10 +132,7 @@ function drawClose(paint: Paint, bars: Bars, type: ChartType): void {
   const { ctx, x, theme } = paint
   const drawn = closePath(paint, bars, type === 'step')
   if (!drawn) return
-  ctx.strokeStyle = theme.accent
-  ctx.lineWidth = lineWidth(paint, 2)
-  ctx.lineJoin = 'round'
-  ctx.stroke()
+  strokePath(paint, theme.accent, 2)
   if (type !== 'area') return
   ctx.lineTo(x(drawn.last), paint.height)
   ctx.lineTo(x(drawn.first), paint.height)
@@ -169,10 +158,7 @@ function drawBaseline(paint: Paint, bars: Bars): void {
     ctx.clip()
     const drawn = closePath(paint, bars, false)
     if (drawn) {
-      ctx.strokeStyle = color
-      ctx.lineWidth = lineWidth(paint, 2)
-      ctx.lineJoin = 'round'
-      ctx.stroke()
+      strokePath(paint, color, 2)
       ctx.lineTo(x(drawn.last), middle)
       ctx.lineTo(x(drawn.first), middle)
       ctx.closePath()
@@ -190,8 +176,8 @@ function drawCloseColumns(paint: Paint, bars: Bars, colorOf: ColorOf): void {
   const { ctx, x, y, theme, spacing, height, hr } = paint
   const body = bodyWidth(spacing, hr)
   const stride = Math.max(1, Math.floor(1 / spacing))
-  const first = Math.max(0, paint.from)
-  for (let i = first - (first % stride); i <= Math.min(bars.length - 1, paint.to); i += stride) {
+  const [first, last] = inView(paint, bars.length)
+  for (let i = first - (first % stride); i <= last; i += stride) {
     const close = bars.close[i]!
     ctx.fillStyle = colorOf?.(i) ?? faded(close >= (bars.close[i - 1] ?? close) ? theme.up : theme.down, 0.75)
     const top = Math.round(y(close))
@@ -284,8 +270,7 @@ function addBox(
 /** Volume takes the lowest fifth of the pane, on a scale of its own. */
 export function drawVolume(paint: Paint, bars: Bars): void {
   const { ctx, x, hr, theme, height, spacing } = paint
-  const first = Math.max(0, paint.from)
-  const last = Math.min(bars.length - 1, paint.to)
+  const [first, last] = inView(paint, bars.length)
   const most = extremesOf(bars.volume, first, last).high
   if (most <= 0) return
   const body = bodyWidth(spacing, hr)

@@ -3,38 +3,32 @@
 import { drawingAt, type Drawing } from '../../language/runtime/drawings.ts'
 import type { Bars } from '../../market/bars.ts'
 import { placeOf } from './bars.ts'
-import { lineWidth, setDash, textSize, type Paint } from './paint.ts'
+import { lineWidth, setDash, strokePath, textSize, type Paint } from './paint.ts'
 import type { DrawingsMark } from './marks.ts'
 import { drawShape } from './shapes.ts'
 
 export interface DrawingSpace {
   readonly bars: Bars
-  readonly interval: string
+  /** From bar to bar. */
+  readonly barMs: number
   /** Index in the chart's bars of the first bar of the run. */
   readonly base: number
 }
 
 type DrawnItem = Readonly<Record<string, unknown>>
+type DrawnItems = readonly (DrawnItem | null)[]
 type Point = readonly [x: number, y: number]
 
 /** Those of the drawings that exist at the end of a bar of the run; null = at the end of the run. */
-export function itemsAt(items: DrawingsMark['items'], bar: number | null): readonly (DrawnItem | null)[] {
-  return items.map((item) =>
-    bar === null
-      ? item.deletedBar === -1
-        ? item
-        : null
-      : (drawingAt(item as unknown as Drawing, bar) as unknown as DrawnItem | null),
-  )
+export function itemsAt(items: DrawingsMark['items'], bar: number | null): DrawnItems {
+  return items.map((item) => {
+    if (bar === null) return item.deletedBar === -1 ? item : null
+    return drawingAt(item as unknown as Drawing, bar) as unknown as DrawnItem | null
+  })
 }
 
 /** `lines` are those that linefills refer to by number. */
-export function drawDrawings(
-  paint: Paint,
-  items: readonly (DrawnItem | null)[],
-  lines: readonly (DrawnItem | null)[],
-  space: DrawingSpace,
-): void {
+export function drawDrawings(paint: Paint, items: DrawnItems, lines: DrawnItems, space: DrawingSpace): void {
   for (const item of items) {
     if (!item) continue
     paint.ctx.save()
@@ -50,12 +44,12 @@ export function drawDrawings(
 const num = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
 const str = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function across(paint: Paint, item: DrawnItem, value: unknown, space: DrawingSpace): number {
-  const at = num(value)
-  return paint.x(
-    str(item['xloc']).includes('time') ? placeOf(space.bars, at, space.interval) : space.base + at,
-  )
-}
+/** The place of a coordinate among the bars of the chart. */
+const barOf = (item: DrawnItem, value: unknown, { bars, barMs, base }: DrawingSpace): number =>
+  str(item['xloc']).includes('time') ? placeOf(bars, num(value), barMs) : base + num(value)
+
+const across = (paint: Paint, item: DrawnItem, value: unknown, space: DrawingSpace): number =>
+  paint.x(barOf(item, value, space))
 
 /** A line's two ends on screen, moved out to the edges where it extends; null where a coordinate is na. */
 function endsOf(paint: Paint, item: DrawnItem, space: DrawingSpace): readonly [Point, Point] | null {
@@ -94,13 +88,11 @@ function drawLine(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > paint.width) return
   const width = num(item['width']) || 1
   const style = str(item['style'])
-  ctx.strokeStyle = color
-  ctx.lineWidth = lineWidth(paint, width)
   setDash(paint, style, width)
   ctx.beginPath()
   ctx.moveTo(x1, y1)
   ctx.lineTo(x2, y2)
-  ctx.stroke()
+  strokePath(paint, color, width)
   ctx.setLineDash([])
   const heads: (readonly [Point, Point])[] = []
   if (style === 'arrow_right' || style === 'arrow_both') heads.push(ends)
@@ -117,12 +109,7 @@ function drawLine(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   }
 }
 
-function drawLinefill(
-  paint: Paint,
-  item: DrawnItem,
-  lines: readonly (DrawnItem | null)[],
-  space: DrawingSpace,
-): void {
+function drawLinefill(paint: Paint, item: DrawnItem, lines: DrawnItems, space: DrawingSpace): void {
   const color = str(item['color'])
   const [one, two] = [lines[num(item['line1'])], lines[num(item['line2'])]]
   const [a, b] = [one && endsOf(paint, one, space), two && endsOf(paint, two, space)]
@@ -130,10 +117,7 @@ function drawLinefill(
   const { ctx } = paint
   ctx.fillStyle = color
   ctx.beginPath()
-  ctx.moveTo(...a[0])
-  ctx.lineTo(...a[1])
-  ctx.lineTo(...b[1])
-  ctx.lineTo(...b[0])
+  for (const corner of [...a, b[1], b[0]]) ctx.lineTo(...corner)
   ctx.fill()
 }
 
@@ -215,11 +199,7 @@ function drawLabel(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   const yloc = str(item['yloc'])
   let y = paint.y(num(item['y']))
   if (yloc === 'abovebar' || yloc === 'belowbar') {
-    const bar = Math.round(
-      str(item['xloc']).includes('time')
-        ? placeOf(space.bars, num(item['x']), space.interval)
-        : space.base + num(item['x']),
-    )
+    const bar = Math.round(barOf(item, item['x'], space))
     const price = (yloc === 'abovebar' ? space.bars.high : space.bars.low)[bar]
     y = price === undefined ? Number.NaN : paint.y(price) + (yloc === 'abovebar' ? -4 : 4) * vr
   }
@@ -235,10 +215,8 @@ function drawLabel(paint: Paint, item: DrawnItem, space: DrawingSpace): void {
   let [middleX, middleY] = [x, y]
   if (place) {
     const pad = 6 * hr
-    const [bodyWide, bodyTall] = [
-      Math.max(wide + 2 * pad, 10 * hr),
-      lines.length === 0 ? size * vr : row * lines.length + 4 * vr,
-    ]
+    const bodyWide = Math.max(wide + 2 * pad, 10 * hr)
+    const bodyTall = lines.length === 0 ? size * vr : row * lines.length + 4 * vr
     const tail = style === 'label_center' ? 0 : 5 * vr
     const [sideways, upright] = place
     middleX = x + sideways * (bodyWide / 2 + (upright === 0 ? tail : 0))
@@ -312,11 +290,8 @@ function drawPolyline(paint: Paint, item: DrawnItem, space: DrawingSpace): void 
   const color = str(item['line_color'])
   if (!color) return
   const width = num(item['line_width']) || 1
-  ctx.strokeStyle = color
-  ctx.lineWidth = lineWidth(paint, width)
-  ctx.lineJoin = 'round'
   setDash(paint, str(item['line_style']), width)
-  ctx.stroke()
+  strokePath(paint, color, width)
 }
 
 /** A Catmull-Rom curve through the points, drawn as Bézier segments. */

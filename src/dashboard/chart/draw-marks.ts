@@ -16,23 +16,19 @@ import {
 } from './marks.ts'
 import type { Bars } from '../../market/bars.ts'
 import { BLOCK, extremesOf, together } from './extremes.ts'
-import { bodyWidth, lineWidth, setDash, textSize, type Paint } from './paint.ts'
+import { bodyWidth, lineWidth, setDash, strokeAcross, textSize, type Paint } from './paint.ts'
 import { drawShape } from './shapes.ts'
 
 /** Backgrounds and fills, which lie below everything else. */
 export function drawBehind(paint: Paint, marks: readonly Mark[]): void {
-  for (const mark of marks) {
-    if ((mark.display & DISPLAY.pane) === 0) continue
-    if (mark.kind === 'bgcolor') drawGround(knownTo(paint, mark), mark)
-  }
+  for (const mark of inPane(marks)) if (mark.kind === 'bgcolor') drawGround(knownTo(paint, mark), mark)
 }
 
 export function drawMarks(paint: Paint, marks: readonly Mark[], bars: Bars): void {
-  for (const mark of marks)
-    if (mark.kind === 'fill' && (mark.display & DISPLAY.pane) !== 0) drawFill(knownTo(paint, mark), mark)
+  const shown = inPane(marks)
+  for (const mark of shown) if (mark.kind === 'fill') drawFill(knownTo(paint, mark), mark)
   const stacks = { above: new Map<number, number>(), below: new Map<number, number>() }
-  for (const mark of marks) {
-    if ((mark.display & DISPLAY.pane) === 0) continue
+  for (const mark of shown) {
     const known = knownTo(paint, mark)
     paint.ctx.save()
     if (mark.kind === 'plot') drawPlot(known, mark)
@@ -44,16 +40,14 @@ export function drawMarks(paint: Paint, marks: readonly Mark[], bars: Bars): voi
   }
 }
 
+const inPane = (marks: readonly Mark[]) => marks.filter(({ display }) => (display & DISPLAY.pane) !== 0)
+
 /** With the end of a replay as the mark's own run counts it. */
 const knownTo = (paint: Paint, { run }: Mark): Paint =>
   paint.known === Infinity ? paint : { ...paint, known: paint.known - run }
 
 /** Bars of the mark that are on screen: indexes into its columns. */
-function span(
-  paint: Paint,
-  mark: { readonly start: number; readonly last: number },
-  length: number,
-): [number, number] {
+function span(paint: Paint, mark: Pick<Mark, 'start' | 'last'>, length: number): [number, number] {
   const oldest = mark.last > 0 ? Math.max(0, length - mark.last) : 0
   return [Math.max(oldest, paint.from - mark.start), Math.min(length - 1, paint.known, paint.to - mark.start)]
 }
@@ -73,35 +67,17 @@ function drawGround(paint: Paint, mark: GroundMark): void {
 }
 
 function drawLevel(paint: Paint, mark: LevelMark): void {
-  const { ctx, y, width } = paint
   if (mark.color === null || !Number.isFinite(mark.price)) return
-  ctx.strokeStyle = mark.color
-  ctx.lineWidth = lineWidth(paint, mark.width)
   setDash(paint, mark.dash, mark.width)
-  const at = Math.round(y(mark.price)) + (ctx.lineWidth % 2 ? 0.5 : 0)
-  ctx.beginPath()
-  ctx.moveTo(0, at)
-  ctx.lineTo(width, at)
-  ctx.stroke()
+  const at = Math.round(paint.y(mark.price)) + (lineWidth(paint, mark.width) % 2 ? 0.5 : 0)
+  strokeAcross(paint, at, mark.color, mark.width)
 }
 
 function drawPlot(paint: Paint, mark: PlotMark): void {
-  switch (mark.style) {
-    case 'histogram':
-    case 'columns':
-      drawColumns(paint, mark)
-      break
-    case 'circles':
-    case 'cross':
-      drawPoints(paint, mark)
-      break
-    case 'area':
-    case 'areabr':
-      drawArea(paint, mark)
-      break
-    default:
-      drawLine(paint, mark)
-  }
+  if (mark.style === 'histogram' || mark.style === 'columns') drawColumns(paint, mark)
+  else if (mark.style === 'circles' || mark.style === 'cross') drawPoints(paint, mark)
+  else if (mark.style === 'area' || mark.style === 'areabr') drawArea(paint, mark)
+  else drawLine(paint, mark)
   if (mark.trackprice) drawTrack(paint, mark)
 }
 
@@ -116,15 +92,8 @@ function drawTrack(paint: Paint, mark: PlotMark): void {
   const i = lastValue(mark.values, Math.min(mark.values.length - 1, paint.known))
   const color = i < 0 ? null : colorAt(mark.colors, i)
   if (color === null) return
-  const { ctx, y, width } = paint
-  ctx.strokeStyle = color
-  ctx.lineWidth = lineWidth(paint, 1)
   setDash(paint, 'dotted', 1)
-  const at = Math.round(y(mark.values[i]!)) + 0.5
-  ctx.beginPath()
-  ctx.moveTo(0, at)
-  ctx.lineTo(width, at)
-  ctx.stroke()
+  strokeAcross(paint, Math.round(paint.y(mark.values[i]!)) + 0.5, color, 1)
 }
 
 /** The last bar at or before `i` that has a value; -1 = none. */
@@ -230,12 +199,8 @@ function drawColumns(paint: Paint, mark: PlotMark): void {
     if (color === null) continue
     ctx.fillStyle = color
     const top = Math.round(y(value))
-    ctx.fillRect(
-      Math.round(x(i + mark.start)) - (wide >> 1),
-      Math.min(top, ground),
-      wide,
-      Math.max(1, Math.abs(ground - top)),
-    )
+    const left = Math.round(x(i + mark.start)) - (wide >> 1)
+    ctx.fillRect(left, Math.min(top, ground), wide, Math.max(1, Math.abs(ground - top)))
   }
 }
 
@@ -338,11 +303,9 @@ function drawFill(paint: Paint, mark: FillMark): void {
   finish()
 }
 
-function gradientAt(
-  paint: Paint,
-  gradient: NonNullable<FillMark['gradient']>,
-  i: number,
-): CanvasGradient | null {
+type Gradient = NonNullable<FillMark['gradient']>
+
+function gradientAt(paint: Paint, gradient: Gradient, i: number): CanvasGradient | null {
   const value = (side: Float64Array | number) => (typeof side === 'number' ? side : (side[i] ?? Number.NaN))
   const [top, bottom] = [value(gradient.top), value(gradient.bottom)]
   if (top !== top || bottom !== bottom) return null
@@ -493,12 +456,8 @@ function drawScriptBars(paint: Paint, mark: CandleMark): void {
     if (border !== null && body > 2) {
       ctx.strokeStyle = border
       ctx.lineWidth = thin
-      ctx.strokeRect(
-        middle - (body >> 1) + thin / 2,
-        bodyTop + thin / 2,
-        body - thin,
-        Math.max(1, bodyBottom - bodyTop - thin),
-      )
+      const [left, high] = [middle - (body >> 1) + thin / 2, bodyBottom - bodyTop - thin]
+      ctx.strokeRect(left, bodyTop + thin / 2, body - thin, Math.max(1, high))
     }
   }
 }

@@ -2,14 +2,14 @@
 // a provider before somebody chooses one.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { call } from '../api-client.ts'
+import { useState } from 'preact/hooks'
 import { intervalText } from '../format.ts'
+import { useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { Button, Empty, Progress, toastError } from '../ui/ui.tsx'
 import { fetchMarket } from './fetch-market.ts'
 import { market, type Market } from '../workspace.ts'
-import { likelyFirst, type Place } from './likely-places.ts'
+import { likelyFirst } from './likely-places.ts'
 import s from './chart.module.css'
 
 interface FetchProps {
@@ -49,20 +49,12 @@ interface Fetchable {
 
 /** What may be fetched of what was typed: a symbol, or its exchange before it. */
 export function useFetchable(text: string): Fetchable {
-  const [places, setPlaces] = useState<readonly Place[] | null>(null)
-  useEffect(() => {
-    const abort = new AbortController()
-    call('GET /api/platform/feeds', { signal: abort.signal }).then(
-      ({ providers }) => setPlaces(providers),
-      // Without providers there is the import.
-      () => setPlaces([]),
-    )
-    return () => abort.abort()
-  }, [])
+  // Without providers there is the import.
+  const { data: places, error } = useAnswer('GET /api/platform/feeds', {}, 'providers')
   const [, named = '', symbol = ''] = /^(?:([^:\s]+):)?([A-Z0-9._!-]{1,64})$/u.exec(text.trim()) ?? []
   return {
     symbol,
-    isKnown: places !== null,
+    isKnown: places !== null || error !== null,
     exchanges:
       symbol === '' ? [] : likelyFirst(symbol, places ?? []).filter((one) => named === '' || one === named),
   }
@@ -71,18 +63,15 @@ export function useFetchable(text: string): Fetchable {
 /** How many places are offered before somebody asks for the others. */
 const OFFERED = 6
 
-/** A button for each place where bars can be had, and other ways out behind them. */
-export function FetchOffers({
-  of: { symbol, exchanges },
-  interval,
-  onFetched,
-  children,
-}: {
+interface OffersProps {
   readonly of: Fetchable
   readonly interval: string
   readonly onFetched: (market: Market) => void
   readonly children: ComponentChildren
-}) {
+}
+
+/** A button for each place where bars can be had, and other ways out behind them. */
+export function FetchOffers({ of: { symbol, exchanges }, interval, onFetched, children }: OffersProps) {
   const [fetching, setFetching] = useState('')
   const [fraction, setFraction] = useState(0)
   const [allOf, setAllOf] = useState('')

@@ -9,12 +9,10 @@ export interface Step {
 }
 
 const KEPT = 200
+const NONE: Readonly<Record<'done' | 'undone', readonly Step[]>> = { done: [], undone: [] }
 
 export class History {
-  readonly #steps = signal<{ readonly done: readonly Step[]; readonly undone: readonly Step[] }>({
-    done: [],
-    undone: [],
-  })
+  readonly #steps = signal(NONE)
   readonly canUndo: ReadonlySignal<boolean> = computed(() => this.#steps.value.done.length > 0)
   readonly canRedo: ReadonlySignal<boolean> = computed(() => this.#steps.value.undone.length > 0)
 
@@ -31,21 +29,19 @@ export class History {
   undo(): void {
     const { done, undone } = this.#steps.peek()
     const step = done.at(-1)
-    if (!step) return
-    this.#steps.value = { done: done.slice(0, -1), undone: [...undone, step] }
-    step.undo()
+    if (step) this.#steps.value = { done: done.slice(0, -1), undone: [...undone, step] }
+    step?.undo()
   }
 
   redo(): void {
     const { done, undone } = this.#steps.peek()
     const step = undone.at(-1)
-    if (!step) return
-    this.#steps.value = { done: [...done, step], undone: undone.slice(0, -1) }
-    step.redo()
+    if (step) this.#steps.value = { done: [...done, step], undone: undone.slice(0, -1) }
+    step?.redo()
   }
 
   clear(): void {
-    this.#steps.value = { done: [], undone: [] }
+    this.#steps.value = NONE
   }
 }
 

@@ -2,7 +2,7 @@
 // it.
 
 import { intervalText } from '../format.ts'
-import { intervalMs, normalizeInterval, parseInterval } from '../../market/interval.ts'
+import { normalizeInterval } from '../../market/interval.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { market } from '../workspace.ts'
 import { symbols } from './cell.ts'
@@ -47,16 +47,13 @@ export function IntervalDialog() {
           ? 'A number is minutes; add h, D, W or M: 15, 4h, 1D.'
           : isThere
             ? `${intervalText(wanted)}. Press Enter.`
-            : `There are no bars for ${intervalText(wanted)}. ${finest(known)}`}
+            : `There are no bars for ${intervalText(wanted)}. ${those(known)}`}
       </p>
     </Dialog>
   )
 }
 
-function finest(known: readonly string[]): string {
-  const [first] = known
-  const parsed = first === undefined ? null : parseInterval(first)
-  return first !== undefined && parsed && intervalMs(parsed) > 0
-    ? `${symbol.value?.symbol ?? 'The symbol'} has ${known.map(intervalText).join(', ')}.`
-    : ''
-}
+const those = (known: readonly string[]): string =>
+  known.length === 0
+    ? ''
+    : `${symbol.value?.symbol ?? 'The symbol'} has ${known.map(intervalText).join(', ')}.`

@@ -9,19 +9,16 @@ import s from './chart.module.css'
 import { colorAt, DISPLAY, type Mark, type PlotMark } from './marks.ts'
 import { legible } from './paint.ts'
 
-/** Open, high, low and close, the change since the bar before, and the volume. */
-export function BarValues({
-  bars,
-  bar,
-  mintick,
-  volume,
-}: {
+interface BarProps {
   readonly bars: Bars
   readonly bar: number
   readonly mintick: number
   /** Whether the volume is shown. */
   readonly volume: boolean
-}) {
+}
+
+/** Open, high, low and close, the change since the bar before, and the volume. */
+export function BarValues({ bars, bar, mintick, volume }: BarProps) {
   const [open, close] = [bars.open[bar]!, bars.close[bar]!]
   const before = bar > 0 ? bars.close[bar - 1]! : open
   const tone = close >= open ? 'up' : 'down'

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Bars } from '../../market/bars.ts'
-import type { Study } from '../charts.ts'
+import { nameOf, type Study } from '../charts.ts'
+import { turns } from '../commands.ts'
 import { percent, intervalText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { remembered } from '../settings.ts'
@@ -13,31 +14,20 @@ import { cancelRun, runScript } from '../run-script.ts'
 import { outrun, run, running, runProgress } from '../workspace.ts'
 import s from './chart.module.css'
 import type { Cell } from './cell.ts'
-import { nameOf } from './compare-symbols.ts'
 import { replayOnChart, symbolSearch } from './chart-state.ts'
 import type { PaneBox } from './view.ts'
 import { BarValues, Values } from './legend-values.tsx'
 import { paneOf, type RunMarks } from './marks.ts'
 
-const ComparedLine = lazy(async () => (await import('./compared-line.tsx')).ComparedLine, {
-  isAddition: true,
-})
-
-const StudyMenu = lazy(async () => (await import('../studies/study-menu.tsx')).StudyMenu, {
-  isAddition: true,
-})
+const addition = { isAddition: true }
+const ComparedLine = lazy(async () => (await import('./compared-line.tsx')).ComparedLine, addition)
+const StudyMenu = lazy(async () => (await import('../studies/study-menu.tsx')).StudyMenu, addition)
 
 /** A pane's legend with at least this many lines can be folded, so that it never hides the candles. */
 const FOLDS_FROM = 3
 const folded = remembered('chart.legend.folded', false)
 
-export function Legends({
-  cell,
-  withScript,
-  main,
-  layers,
-  cut,
-}: {
+interface LegendsProps {
   readonly cell: Cell
   /** Whether the script in the editor runs on this chart. */
   readonly withScript: boolean
@@ -45,7 +35,9 @@ export function Legends({
   readonly layers: readonly Layer[]
   /** The last bar that a replay shows. */
   readonly cut: number | null
-}) {
+}
+
+export function Legends({ cell, withScript, main, layers, cut }: LegendsProps) {
   const chart = cell.drawn.value
   const bars = chart?.bars
   if (!bars || bars.length === 0 || cut === -1) return null
@@ -54,16 +46,17 @@ export function Legends({
   return (
     <>
       {cell.paneBoxes.value.map((box) => {
+        const isPrice = box.name === 'price'
         const studies = layers.filter((layer) => panesOf(layer).includes(box.name))
-        const foldable = box.name === 'price' && studies.length >= FOLDS_FROM
+        const foldable = isPrice && studies.length >= FOLDS_FROM
         return (
           <LegendBox key={box.name} cell={cell} box={box}>
-            {box.name === 'price' && <PriceLine cell={cell} bars={bars} bar={bar} />}
-            {box.name === 'price' &&
+            {isPrice && <PriceLine cell={cell} bars={bars} bar={bar} />}
+            {isPrice &&
               cell.compared.value?.map((one) => (
                 <ComparedLine key={nameOf(one)} cell={cell} compared={one} bar={bar} bars={bars} />
               ))}
-            {box.name === 'price' && chart.source && (main || layers.length > 0) && (
+            {isPrice && chart.source && (main || layers.length > 0) && (
               <div class={s.legendLine}>
                 <span class="muted" title="Their trades and drawings are not shown on this type of chart">
                   Scripts run on the real bars
@@ -81,12 +74,12 @@ export function Legends({
                 size="small"
                 class={s.fold ?? ''}
                 aria-expanded={!folded.value}
-                onClick={() => (folded.value = !folded.value)}
+                onClick={turns(folded)}
               >
                 {folded.value ? `${studies.length} indicators` : 'Fold'}
               </Button>
             )}
-            {box.name === 'price' && withScript && running.value && (
+            {isPrice && withScript && running.value && (
               <Button size="small" class={s.cancel ?? ''} onClick={cancelRun}>
                 {runProgress.value === null ? '' : `${percent(runProgress.value, { places: 0 })} · `}Cancel
                 the run
@@ -102,16 +95,14 @@ export function Legends({
 const LEGEND_TOP = 8
 const LEGEND_ROOM = 6
 
-/** Keeps what is drawn clear of its lines. */
-function LegendBox({
-  cell,
-  box,
-  children,
-}: {
+interface BoxProps {
   readonly cell: Cell
   readonly box: PaneBox
   readonly children: ComponentChildren
-}) {
+}
+
+/** Keeps what is drawn clear of its lines. */
+function LegendBox({ cell, box, children }: BoxProps) {
   const place = useRef<HTMLDivElement>(null)
   // An observer is told by the browser after it has laid out the page: asking in each render would lay it out twice.
   useLayoutEffect(() => {
@@ -172,17 +163,17 @@ function PriceLine({ cell, bars, bar }: { readonly cell: Cell; readonly bars: Ba
   )
 }
 
+interface LineProps {
+  readonly pane: string
+  readonly bar: number
+}
+
 function ScriptLine({
   cell,
   script,
   pane,
   bar,
-}: {
-  readonly cell: Cell
-  readonly script: RunMarks
-  readonly pane: string
-  readonly bar: number
-}) {
+}: LineProps & { readonly cell: Cell; readonly script: RunMarks }) {
   const isShown = cell.showScript.value
   const marks = (isShown && script.panes.find((one) => one.name === pane)?.marks) || []
   if (marks.length === 0 && pane !== 'price') return null
@@ -217,15 +208,9 @@ function ScriptLine({
 }
 
 /** A study's line: its values at the crosshair, and what can be done with it. */
-function StudyLine({
-  layer: { study, title, values, marks: all, pane: chosen, problem, running: busy },
-  pane,
-  bar,
-}: {
-  readonly layer: Layer
-  readonly pane: string
-  readonly bar: number
-}) {
+function StudyLine({ layer, pane, bar }: LineProps & { readonly layer: Layer }) {
+  const { study, title, values, marks: all, pane: chosen, problem, running: busy } = layer
+  const openSettings = () => (settingsOf.value = study.id)
   const marks = (all?.panes ?? []).flatMap((one) =>
     paneOf(study.id, one.name, chosen) === pane ? one.marks : [],
   )
@@ -235,7 +220,7 @@ function StudyLine({
         type="button"
         class={cx(s.legendTitle, s.legendScript)}
         title={`Settings of ${study.name}`}
-        onClick={() => (settingsOf.value = study.id)}
+        onClick={openSettings}
       >
         {title}
         <span class="muted"> {inputsText(values, study.inputs)}</span>
@@ -254,11 +239,7 @@ function StudyLine({
           pressed={study.hidden}
           onClick={() => changeStudy(study.id, { hidden: !study.hidden })}
         />
-        <IconButton
-          icon="settings"
-          label={`Settings of ${title}`}
-          onClick={() => (settingsOf.value = study.id)}
-        />
+        <IconButton icon="settings" label={`Settings of ${title}`} onClick={openSettings} />
         <StudyMenu study={study} title={title} />
         <IconButton
           icon="close"

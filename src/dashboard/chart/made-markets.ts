@@ -3,9 +3,7 @@
 import { continuousName, contractOf, contractsOf } from '../../market/continuous.ts'
 import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import type { Market } from '../charts.ts'
-
-type Named = Pick<Market, 'exchange' | 'symbol'>
+import { nameOf, type Named } from '../charts.ts'
 
 /** What is known of a symbol, or of what it is made of; null = nothing. */
 export function factsOf(all: readonly SymbolFacts[], market: Named): SymbolFacts | null {
@@ -77,8 +75,7 @@ export function allContinuous(all: readonly SymbolFacts[]): SymbolFacts[] {
 
 /** Whether bars of `part` are bars of the market: its own, or of what it is made of. */
 export function isPartOf(part: Named, market: Named): boolean {
-  const isSame = (one: Named) => one.exchange === part.exchange && one.symbol === part.symbol
-  if (isSame(market)) return true
+  if (nameOf(part) === nameOf(market)) return true
   if (market.exchange === SPREAD_EXCHANGE)
     return spreadParts(market.symbol).some((one) => isPartOf(part, one))
   const name = continuousName(market.symbol)

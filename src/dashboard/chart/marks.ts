@@ -6,7 +6,7 @@
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Drawing } from '../../language/runtime/drawings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
-import { extremesOf } from './extremes.ts'
+import { extremesOf, type Extremes } from './extremes.ts'
 import type { ArrowTrack, CandleTrack, FillTrack, ShapeTrack, Track } from '../../wire/track.ts'
 
 /** One colour for all bars, or one for each; null = not drawn. */
@@ -178,35 +178,29 @@ export function marksOf(title: string, tracks: readonly Track[], bars: Bars): Ru
   const base = baseOf(times, bars.time)
   const lines = (ofKind(tracks, 'line')?.items ?? []) as readonly WireDrawing[]
   const panes = new Map<string, Mark[]>()
-  const byId = new Map<string, PlotMark | LevelMark>()
+  const byId: Lines = new Map()
   for (const track of tracks) {
     const mark = markOf(track, { base, byId, lines })
     if (!mark) continue
     if (mark.kind === 'plot' || mark.kind === 'hline') byId.set(track.id, mark)
-    const add = (pane: string, one: Mark) => {
-      const marks = panes.get(pane)
-      if (marks) marks.push(one)
-      else panes.set(pane, [one])
-    }
+    const add = (pane: string, one: Mark) => panes.set(pane, [...(panes.get(pane) ?? []), one])
     const pane = ('pane' in track && track.pane) || 'price'
     if (mark.kind === 'drawings' && pane !== 'price') {
-      const forced = mark.items.filter((item) => item['force_overlay'] === true)
+      const isForced = (item: WireDrawing) => item['force_overlay'] === true
+      const [forced, own] = [mark.items.filter(isForced), mark.items.filter((item) => !isForced(item))]
       if (forced.length > 0) add('price', { ...mark, items: forced })
-      const own = mark.items.filter((item) => item['force_overlay'] !== true)
       if (own.length > 0) add(pane, { ...mark, items: own })
     } else add(mark.kind === 'barcolor' ? 'price' : pane, mark)
   }
-  return {
-    title,
-    base,
-    length: times.length,
-    panes: [...panes].map(([name, marks]) => ({ name, marks })),
-  }
+  return { title, base, length: times.length, panes: [...panes].map(([name, marks]) => ({ name, marks })) }
 }
+
+/** What fills lie between, by the id of its track. */
+type Lines = Map<string, PlotMark | LevelMark>
 
 interface OfRun {
   readonly base: number
-  readonly byId: ReadonlyMap<string, PlotMark | LevelMark>
+  readonly byId: Lines
   readonly lines: readonly WireDrawing[]
 }
 
@@ -254,13 +248,7 @@ function markOf(track: Track, { base, byId, lines }: OfRun): Mark | undefined {
     case 'polyline':
     case 'linefill':
     case 'table':
-      return {
-        ...headOf(track, base),
-        kind: 'drawings',
-        items: track.items as readonly WireDrawing[],
-        base,
-        lines,
-      }
+      return { ...headOf(track, base), kind: 'drawings', items: track.items as typeof lines, base, lines }
     default:
       return undefined
   }
@@ -286,11 +274,7 @@ type Many = Exclude<Colors, { readonly one: string | null }>
 const ownColors = (many: Many | undefined, one: string | null | undefined): Colors | null =>
   many ?? (typeof one === 'string' ? { one } : null)
 
-function fillOf(
-  track: FillTrack,
-  base: number,
-  byId: ReadonlyMap<string, PlotMark | LevelMark>,
-): FillMark | undefined {
+function fillOf(track: FillTrack, base: number, byId: Lines): FillMark | undefined {
   const [a, b] = [byId.get(track.between[0] ?? ''), byId.get(track.between[1] ?? '')]
   if (!a || !b) return undefined
   const level = (value: FillTrack['top_value']) => (typeof value === 'number' ? value : toColumn(value))
@@ -386,16 +370,8 @@ export function groundAt(mark: GroundMark, bar: number): string | null {
   return run && at >= run[0] && at < run[0] + run[1] ? (mark.palette[run[2]] ?? null) : null
 }
 
-/**
- * The lowest and the highest value that the scale needs for bars from..to of the chart, without those after `cut`; null =
- * none.
- */
-export function rangeOf(
-  marks: readonly Mark[],
-  from: number,
-  to: number,
-  cut = Infinity,
-): { minValue: number; maxValue: number } | null {
+/** The lowest and the highest value that the scale needs for bars from..to of the chart, without those after `cut`. */
+export function rangeOf(marks: readonly Mark[], from: number, to: number, cut = Infinity): Extremes {
   let low = Infinity
   let high = -Infinity
   const take = (value: number) => {
@@ -405,17 +381,16 @@ export function rangeOf(
   /** Answers whether there was any value. */
   const takeAll = (values: Float64Array, { start, run }: Mark): boolean => {
     const found = extremesOf(values, from - start, Math.min(cut - run, to - start))
-    if (found.low > found.high) return false
     take(found.low)
     take(found.high)
-    return true
+    return found.low <= found.high
   }
   for (const mark of marks) {
     if ((mark.display & DISPLAY.pane) === 0) continue
     if (mark.kind === 'hline' && Number.isFinite(mark.price)) take(mark.price)
     else if (mark.kind === 'plot') {
-      const seen = takeAll(mark.values, mark)
-      if (seen && /histogram|columns|area/.test(mark.style)) take(mark.base)
+      const isSeen = takeAll(mark.values, mark)
+      if (isSeen && /histogram|columns|area/.test(mark.style)) take(mark.base)
     } else if (mark.kind === 'candle' || mark.kind === 'bar') {
       takeAll(mark.low, mark)
       takeAll(mark.high, mark)
@@ -425,5 +400,5 @@ export function rangeOf(
         if (values[i] === values[i] && values[i] !== 0) take(values[i]!)
     }
   }
-  return low <= high ? { minValue: low, maxValue: high } : null
+  return { low, high }
 }

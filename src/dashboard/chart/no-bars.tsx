@@ -1,18 +1,20 @@
 // What a chart says of a market without bars: from where they can be had, and the ways to another symbol and to an import.
 
+import { nameOf } from '../charts.ts'
 import { intervalText } from '../format.ts'
-import { href, navigate } from '../router.ts'
+import { href } from '../router.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import type { Cell } from './cell.ts'
 import { symbolSearch } from './chart-state.ts'
 import { FetchOffers, useFetchable } from './fetch-symbol.tsx'
 
 export function NoBars({ cell, about }: { readonly cell: Cell; readonly about: string }) {
-  const { exchange, symbol, interval } = cell.market.value
-  const fetchable = useFetchable(`${exchange}:${symbol}`)
+  const { interval } = cell.market.value
+  const name = nameOf(cell.market.value)
+  const fetchable = useFetchable(name)
   return (
     <Empty
-      title={`No bars of ${exchange}:${symbol} at ${intervalText(interval)}`}
+      title={`No bars of ${name} at ${intervalText(interval)}`}
       action={
         <FetchOffers of={fetchable} interval={interval} onFetched={(market) => (cell.market.value = market)}>
           <Button
@@ -21,15 +23,7 @@ export function NoBars({ cell, about }: { readonly cell: Cell; readonly about: s
           >
             Choose a symbol
           </Button>
-          <a
-            href={href('/markets/sources')}
-            onClick={(event) => {
-              event.preventDefault()
-              navigate('/markets/sources')
-            }}
-          >
-            Import bars
-          </a>
+          <a href={href('/markets/sources')}>Import bars</a>
         </FetchOffers>
       }
     >

@@ -75,10 +75,7 @@ export function themeOf(element: Element): ChartTheme {
 
 /** `#rrggbb` with the opacity given, 0 to 1. */
 export function faded(color: string, opacity: number): string {
-  const alpha = Math.round(opacity * 255)
-    .toString(16)
-    .padStart(2, '0')
-  return color.slice(0, 7) + alpha
+  return color.slice(0, 7) + hex(opacity * 255)
 }
 
 /** Perceived brightness of `#rrggbb`, from 0 for black to 255 for white. */
@@ -87,6 +84,7 @@ export function lightness(color: string): number {
   return (red * 299 + green * 587 + blue * 114) / 1000
 }
 
+const hex = (value: number): string => Math.round(value).toString(16).padStart(2, '0')
 const parts = (color: string): number[] => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
 
 /** `--surface` and `--text` of both themes. */
@@ -121,10 +119,8 @@ function legibleOn({ ground, ink }: { readonly ground: string; readonly ink: str
 
 function mixed(color: string, other: string, share: number): string {
   const to = parts(other)
-  const hex = (value: number) => Math.round(value).toString(16).padStart(2, '0')
-  return `#${parts(color)
-    .map((value, i) => hex(value + (to[i]! - value) * share))
-    .join('')}`
+  const made = parts(color).map((value, i) => hex(value + (to[i]! - value) * share))
+  return `#${made.join('')}`
 }
 
 /** WCAG's ratio, 1 to 21. */
@@ -157,16 +153,33 @@ export function setDash(paint: Paint, dash: string, width: number): void {
   paint.ctx.setLineDash(dash === 'dashed' ? [4 * unit, 3 * unit] : dash === 'dotted' ? [unit, 2 * unit] : [])
 }
 
-const SIZES: Readonly<Record<string, number>> = {
-  auto: 12,
-  tiny: 9,
-  small: 11,
-  normal: 13,
-  large: 18,
-  huge: 28,
+/** A line across the pane at a height, in the dashes that are set. */
+export function strokeAcross(paint: Paint, y: number, color: string, width: number): void {
+  const { ctx } = paint
+  ctx.strokeStyle = color
+  ctx.lineWidth = lineWidth(paint, width)
+  ctx.beginPath()
+  ctx.moveTo(0, y)
+  ctx.lineTo(paint.width, y)
+  ctx.stroke()
 }
+
+/** Strokes the path that was made. */
+export function strokePath(paint: Paint, color: string, width: number): void {
+  const { ctx } = paint
+  ctx.strokeStyle = color
+  ctx.lineWidth = lineWidth(paint, width)
+  ctx.lineJoin = 'round'
+  ctx.stroke()
+}
+
+/** The first and the last of so many bars that are in view. */
+export const inView = ({ from, to }: Paint, length: number): readonly [number, number] => [
+  Math.max(0, from),
+  Math.min(length - 1, to),
+]
+
+const SIZES: Readonly<Record<string, number>> = { tiny: 9, small: 11, normal: 13, large: 18, huge: 28 }
 /** The size in CSS pixels of Pine's size.*, or of a number of points. */
-export function textSize(size: unknown, fallback = 12): number {
-  if (typeof size === 'number') return size > 0 ? Math.min(200, size) : fallback
-  return SIZES[String(size)] ?? fallback
-}
+export const textSize = (size: unknown): number =>
+  typeof size === 'number' && size > 0 ? Math.min(200, size) : (SIZES[String(size)] ?? 12)

@@ -15,13 +15,13 @@ import type { Bars } from '../../market/bars.ts'
 import { price as priceText } from '../format.ts'
 import { axisLabels, sinceFirst } from './axis-labels.ts'
 import { paneNumber } from './axis-text.ts'
-import { heikinAshi } from './bars.ts'
+import { barMsOf, heikinAshi } from './bars.ts'
 import { drawCompared, rangeOfLine } from './compared.ts'
 import { drawBars, drawVolume } from './draw-bars.ts'
 import { drawDrawings, itemsAt } from './draw-drawings.ts'
 import { drawBehind, drawMarks } from './draw-marks.ts'
 import { extremesOf } from './extremes.ts'
-import { faded, type ChartTheme, type Paint } from './paint.ts'
+import { faded, strokeAcross, type ChartTheme, type Paint } from './paint.ts'
 import { groundAt, rangeOf, type DrawingsMark, type GroundMark, type Mark } from './marks.ts'
 import { drawTrades } from './trades.ts'
 import { EMPTY_SCENE, NO_BARS, type Scene, type PriceLevel } from './scene.ts'
@@ -47,11 +47,8 @@ export class PanePainter implements ISeriesPrimitive {
   #marks: readonly Mark[] = []
   #barColors: readonly GroundMark[] = []
   #labels: readonly ISeriesPrimitiveAxisView[] = []
-  #drawings: readonly {
-    readonly items: ReturnType<typeof itemsAt>
-    readonly lines: ReturnType<typeof itemsAt>
-    readonly base: number
-  }[] = []
+  #drawings: readonly (Record<'items' | 'lines', ReturnType<typeof itemsAt>> & { readonly base: number })[] =
+    []
   #requestUpdate: () => void = () => undefined
 
   constructor(name: string, chart: Chart, series: Series, onUpdate: () => void) {
@@ -133,36 +130,22 @@ export class PanePainter implements ISeriesPrimitive {
   autoscale(): AutoscaleInfo | null {
     const range = this.#chart.timeScale().getVisibleLogicalRange()
     if (!range) return null
-    const { cut } = this.#state
+    const { cut, compared, bars } = this.#state
     const last = cut ?? Infinity
     const [from, to] = [Math.floor(range.from), Math.ceil(range.to)]
-    let found = rangeOf(this.#marks, from, Math.min(to, last + 500), cut ?? Infinity)
+    let { low, high } = rangeOf(this.#marks, from, Math.min(to, last + 500), last)
     if (this.name === 'price') {
-      for (const line of this.#state.compared) {
-        const range = rangeOfLine(line, this.#state.bars, from, Math.min(to, last))
-        if (range)
-          found = {
-            minValue: Math.min(range.low, found?.minValue ?? Infinity),
-            maxValue: Math.max(range.high, found?.maxValue ?? -Infinity),
-          }
-      }
-      const { high, low, length } = this.#shown
-      const end = Math.min(length - 1, to, last)
-      const least = extremesOf(low, from, end).low
-      const most = extremesOf(high, from, end).high
-      if (least <= most)
-        found = {
-          minValue: Math.min(least, found?.minValue ?? Infinity),
-          maxValue: Math.max(most, found?.maxValue ?? -Infinity),
-        }
+      const end = Math.min(this.#shown.length - 1, to, last)
+      const lines = compared.map((line) => rangeOfLine(line, bars, from, Math.min(to, last)))
+      const least = extremesOf(this.#shown.low, from, end).low
+      const most = extremesOf(this.#shown.high, from, end).high
+      low = Math.min(low, least, ...lines.map((line) => line.low))
+      high = Math.max(high, most, ...lines.map((line) => line.high))
     }
-    if (!found) return null
-    if (found.minValue === found.maxValue) {
-      const room = Math.abs(found.minValue) * 0.01 || 1
-      found = { minValue: found.minValue - room, maxValue: found.maxValue + room }
-    }
-    this.span = found.maxValue - found.minValue
-    return { priceRange: found }
+    if (low > high) return null
+    const room = low === high ? Math.abs(low) * 0.01 || 1 : 0
+    this.span = high - low + 2 * room
+    return { priceRange: { minValue: low - room, maxValue: high + room } }
   }
 
   #draw(target: DrawTarget, use: (paint: Paint) => void): void {
@@ -217,22 +200,21 @@ export class PanePainter implements ISeriesPrimitive {
   #drawFront(paint: Paint): void {
     const { bars, type, cut, interval, trades, hoveredTrade, markedTrade, levels, alerts } = this.#state
     if (this.name === 'price') {
-      const colorOf =
-        this.#barColors.length === 0
-          ? null
-          : (bar: number) => {
-              for (let i = this.#barColors.length - 1; i >= 0; i--) {
-                const color = groundAt(this.#barColors[i]!, bar)
-                if (color) return color
-              }
-              return null
-            }
+      const own = (bar: number) => {
+        for (let i = this.#barColors.length - 1; i >= 0; i--) {
+          const color = groundAt(this.#barColors[i]!, bar)
+          if (color) return color
+        }
+        return null
+      }
+      const colorOf = this.#barColors.length === 0 ? null : own
       drawBars(upTo(paint, cut), upToBars(this.#shown, cut), type, { colorOf, box: this.#state.box })
       for (const line of this.#state.compared) drawCompared(upTo(paint, cut), line, bars)
     }
     drawMarks(paint, this.#marks, upToBars(bars, cut))
+    const barMs = barMsOf(interval)
     for (const { items, lines, base } of this.#drawings)
-      drawDrawings(paint, items, lines, { bars, interval, base })
+      drawDrawings(paint, items, lines, { bars, barMs, base })
     if (this.name !== 'price') return
     if (trades)
       drawTrades(paint, trades, bars, {
@@ -252,14 +234,9 @@ export class PanePainter implements ISeriesPrimitive {
     const close = this.#shown.close[last]
     if (close === undefined) return
     const { ctx, theme, hr } = paint
-    ctx.strokeStyle = faded(close >= this.#shown.open[last]! ? theme.up : theme.down, 0.7)
-    ctx.lineWidth = Math.max(1, Math.floor(hr))
+    const color = close >= this.#shown.open[last]! ? theme.up : theme.down
     ctx.setLineDash([hr, 3 * hr])
-    const y = Math.round(paint.y(close)) + 0.5
-    ctx.beginPath()
-    ctx.moveTo(0, y)
-    ctx.lineTo(paint.width, y)
-    ctx.stroke()
+    strokeAcross(paint, Math.round(paint.y(close)) + 0.5, faded(color, 0.7), 1)
     ctx.setLineDash([])
   }
 }
@@ -273,15 +250,10 @@ const upToBars = (bars: Bars, cut: number | null): Bars =>
 
 function drawPriceLevel(paint: Paint, level: PriceLevel): void {
   const { ctx, hr, vr, theme } = paint
-  const color = level.tone === 'muted' ? theme.muted : theme[level.tone]
+  const color = theme[level.tone]
   const y = Math.round(paint.y(level.price)) + 0.5
-  ctx.strokeStyle = color
-  ctx.lineWidth = Math.max(1, Math.floor(hr))
   ctx.setLineDash([6 * hr, 4 * hr])
-  ctx.beginPath()
-  ctx.moveTo(0, y)
-  ctx.lineTo(paint.width, y)
-  ctx.stroke()
+  strokeAcross(paint, y, color, 1)
   ctx.setLineDash([])
   ctx.font = `${11 * vr}px ${theme.font}`
   ctx.textAlign = 'right'

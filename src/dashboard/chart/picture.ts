@@ -1,16 +1,13 @@
 // A picture of the chart: its canvases, with the title painted on, since on the page that is HTML.
 
-import type { Bars } from '../../market/bars.ts'
 import { price, time, intervalText } from '../format.ts'
-import type { Market } from '../workspace.ts'
+import { nameOf } from '../charts.ts'
 import { showsClock } from './bars.ts'
 import { mintick, symbol, zone } from './chart-state.ts'
 import { themeOf } from './paint.ts'
+import type { ShownBars } from './scene.ts'
 
-interface Pictured {
-  readonly market: Market
-  readonly bars: Bars
-}
+type Pictured = Pick<ShownBars, 'market' | 'bars'>
 
 export async function savePicture(canvas: HTMLCanvasElement, chart: Pictured): Promise<void> {
   const { symbol: name, interval } = chart.market
@@ -52,17 +49,14 @@ function titled(canvas: HTMLCanvasElement, { market, bars }: Pictured): HTMLCanv
   ctx.fillStyle = theme.text
   ctx.font = `600 ${14 * scale}px ${theme.font}`
   const last = bars.length - 1
-  const title = `${symbol.value?.description || market.symbol}  ${market.exchange}:${market.symbol}  ${intervalText(market.interval)}`
+  const title = `${symbol.value?.description || market.symbol}  ${nameOf(market)}  ${intervalText(market.interval)}`
   ctx.fillText(title, 12 * scale, head / 2)
   ctx.fillStyle = theme.muted
   ctx.font = `${12 * scale}px ${theme.font}`
   ctx.textAlign = 'right'
   const when = time(bars.time[last], zone.value, showsClock(market.interval))
-  ctx.fillText(
-    `${price(bars.close[last], mintick.value)}   ${when} ${zone.value}   Chartroom`,
-    whole.width - 12 * scale,
-    head / 2,
-  )
+  const now = `${price(bars.close[last], mintick.value)}   ${when} ${zone.value}   Chartroom`
+  ctx.fillText(now, whole.width - 12 * scale, head / 2)
   return whole
 }
 

@@ -33,25 +33,17 @@ const BARS_MAX = 100_000
 export function priceBars(type: PriceType, bars: Bars, boxes: Boxes): PriceBars {
   const made = new Made()
   const box = boxSize(bars, boxes)
-  if (bars.length > 0 && box > 0)
-    switch (type) {
-      case 'renko':
-        renko(bars, box, made)
-        break
-      case 'line-break':
-        lineBreak(bars, boxes.lines, made)
-        break
-      case 'kagi':
-        kagi(bars, box, made)
-        break
-      case 'point-figure':
-        pointAndFigure(bars, box, boxes.reversal, made)
-        break
-      case 'range':
-        rangeBars(bars, box, made)
-        break
-    }
+  if (bars.length > 0 && box > 0) MAKERS[type](bars, box, made, boxes)
   return made.result(bars)
+}
+
+type Maker = (bars: Bars, box: number, made: Made, boxes: Boxes) => void
+const MAKERS: Readonly<Record<PriceType, Maker>> = {
+  renko,
+  'line-break': lineBreak,
+  kagi,
+  'point-figure': pointAndFigure,
+  range: rangeBars,
 }
 
 /** The size of a box in price; Wilder's average of the true range where it goes by that. */
@@ -78,16 +70,10 @@ class Made {
     return this.open.length >= BARS_MAX
   }
 
-  add(
-    open: number,
-    close: number,
-    source: number,
-    high = Math.max(open, close),
-    low = Math.min(open, close),
-  ): void {
+  add(open: number, close: number, source: number, high = open, low = open): void {
     this.open.push(open)
-    this.high.push(high)
-    this.low.push(low)
+    this.high.push(Math.max(high, close))
+    this.low.push(Math.min(low, close))
     this.close.push(close)
     this.source.push(source)
   }
@@ -117,7 +103,7 @@ function renko({ close, length }: Bars, box: number, made: Made): void {
 }
 
 /** A new line where a close goes beyond the last one; in the other direction, only beyond all of the last `lines`. */
-function lineBreak({ close, length }: Bars, lines: number, made: Made): void {
+function lineBreak({ close, length }: Bars, _box: number, made: Made, { lines }: Boxes): void {
   for (let i = 1; i < length && !made.isFull; i++) {
     const price = close[i]!
     const count = made.open.length
@@ -156,7 +142,7 @@ function kagi({ close, length }: Bars, size: number, made: Made): void {
 }
 
 /** Columns of boxes on a grid of prices: rising ones of X, falling ones of O. By closes. */
-function pointAndFigure({ close, length }: Bars, box: number, reversal: number, made: Made): void {
+function pointAndFigure({ close, length }: Bars, box: number, made: Made, { reversal }: Boxes): void {
   // Box numbers instead of prices: sums of fractions drift.
   const boxOf = (price: number, isRising: boolean) =>
     isRising ? Math.floor(price / box + 1e-9) : Math.ceil(price / box - 1e-9)
@@ -186,17 +172,15 @@ function rangeBars({ open, high, low, close, length }: Bars, size: number, made:
     while (!made.isFull) {
       const end = price > bar.low + size ? bar.low + size : price < bar.high - size ? bar.high - size : null
       if (end === null) break
-      made.add(bar.open, end, i, Math.max(bar.high, end), Math.min(bar.low, end))
+      made.add(bar.open, end, i, bar.high, bar.low)
       bar = { open: end, high: end, low: end, close: end }
     }
     bar = { open: bar.open, high: Math.max(bar.high, price), low: Math.min(bar.low, price), close: price }
   }
   for (let i = 0; i < length && !made.isFull; i++) {
-    const lowFirst = open[i]! - low[i]! <= high[i]! - open[i]!
-    for (const price of lowFirst
-      ? [open[i]!, low[i]!, high[i]!, close[i]!]
-      : [open[i]!, high[i]!, low[i]!, close[i]!])
-      reach(price, i)
+    const isLowFirst = open[i]! - low[i]! <= high[i]! - open[i]!
+    const extremes = isLowFirst ? [low[i]!, high[i]!] : [high[i]!, low[i]!]
+    for (const price of [open[i]!, ...extremes, close[i]!]) reach(price, i)
   }
   if (bar.high > bar.low && !made.isFull) made.add(bar.open, bar.close, length - 1, bar.high, bar.low)
 }

@@ -5,7 +5,7 @@ import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { Toolbar } from '../ui/toolbar.tsx'
 import { Button } from '../ui/ui.tsx'
 import s from './chart.module.css'
-import { priceScale, replayOnChart, shown, zone } from './chart-state.ts'
+import { priceScale, replayOnChart, shown, turnsScale, zone } from './chart-state.ts'
 import type { ChartView } from './view.ts'
 
 const DAY_MS = 86_400_000
@@ -20,6 +20,10 @@ const RANGES = [
   ['1Y', 365.25, 'One year'],
   ['5Y', 1826.25, 'Five years'],
   ['All', Infinity, 'All bars'],
+] as const
+const SCALES = [
+  ['percent', '%', 'Scale in per cent'],
+  ['log', 'log', 'Logarithmic scale'],
 ] as const
 /** A range with fewer bars than this on the present interval is useless. */
 const BARS_MIN = 4
@@ -52,24 +56,18 @@ export function RangeBar({ view }: { readonly view: ChartView | null }) {
       <span class={s.rangeGap} />
       <Closes />
       <Clock />
-      <Button
-        size="small"
-        variant="quiet"
-        pressed={priceScale.value === 'percent'}
-        title="Scale in per cent"
-        onClick={() => (priceScale.value = priceScale.value === 'percent' ? 'linear' : 'percent')}
-      >
-        %
-      </Button>
-      <Button
-        size="small"
-        variant="quiet"
-        pressed={priceScale.value === 'log'}
-        title="Logarithmic scale"
-        onClick={() => (priceScale.value = priceScale.value === 'log' ? 'linear' : 'log')}
-      >
-        log
-      </Button>
+      {SCALES.map(([scale, text, title]) => (
+        <Button
+          key={scale}
+          size="small"
+          variant="quiet"
+          pressed={priceScale.value === scale}
+          title={title}
+          onClick={turnsScale(scale)}
+        >
+          {text}
+        </Button>
+      ))}
       <Button
         size="small"
         variant="quiet"

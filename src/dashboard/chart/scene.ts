@@ -3,7 +3,7 @@
 // One function makes it of what has arrived, whatever came first, and the painter brings the library from the last scene to
 // the next. So each order of arrival ends in the same picture.
 
-import type { Bars } from '../../market/bars.ts'
+import { emptyBars, type Bars } from '../../market/bars.ts'
 import { withForming } from '../../market/forming.ts'
 import type { FormingBar } from '../../wire/bars.ts'
 import type { Drawing } from '../../wire/drawing.ts'
@@ -62,15 +62,7 @@ export interface Sketch {
   readonly draft: Drawing | null
 }
 
-export const NO_BARS: Bars = {
-  length: 0,
-  time: new Float64Array(0),
-  open: new Float64Array(0),
-  high: new Float64Array(0),
-  low: new Float64Array(0),
-  close: new Float64Array(0),
-  volume: new Float64Array(0),
-}
+export const NO_BARS = emptyBars(0)
 export const NO_SKETCH: Sketch = { drawings: [], marked: [], draft: null }
 export const EMPTY_SCENE: Scene = {
   of: '',
@@ -106,7 +98,7 @@ export interface ShownBars {
   readonly isAll: boolean
 }
 
-export interface DrawnBars extends Omit<ShownBars, 'isAll'> {
+interface DrawnBars extends Omit<ShownBars, 'isAll'> {
   readonly of: string
   readonly type: ChartType
   /** The real bar behind each; null = they are the real bars. */
@@ -128,16 +120,11 @@ export function drawnOf(
   if (!shown || nameOf(shown.market) !== of) return null
   const isOfIt = !isReplay && forming !== null && nameOf(forming.market) === of
   const bars = isOfIt ? withForming(shown.bars, forming.bar) : shown.bars
-  if (!isPriceType(type)) return { market: shown.market, of, type, bars, source: null, box: 1 }
-  if (isReplay) return { market: shown.market, of, type: 'candles', bars, source: null, box: 1 }
-  const made = priceBars(type, bars, boxes)
-  return {
-    market: shown.market,
-    of: `${of} ${type} ${JSON.stringify(boxes)}`,
-    type,
-    ...made,
-    box: boxSize(bars, boxes),
-  }
+  const real = { market: shown.market, of, type, bars, source: null, box: 1 }
+  if (!isPriceType(type)) return real
+  if (isReplay) return { ...real, type: 'candles' }
+  const made = { ...priceBars(type, bars, boxes), box: boxSize(bars, boxes) }
+  return { ...real, of: `${of} ${type} ${JSON.stringify(boxes)}`, ...made }
 }
 
 const nameOf = ({ exchange, symbol, interval }: Market): string => `${exchange}:${symbol} ${interval}`

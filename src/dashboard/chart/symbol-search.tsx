@@ -8,13 +8,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { counted, intervalText, time, count } from '../format.ts'
 import { Combobox } from '../ui/combobox.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Badge, Empty, Failure, Progress, Skeleton, toastError, Select } from '../ui/ui.tsx'
+import { Badge, Empty, Failure, messageOf, Progress, Skeleton, toastError, Select } from '../ui/ui.tsx'
 import { market, type Market } from '../workspace.ts'
 import { loadSymbols, symbols } from './cell.ts'
 import { allContinuous, factsOf } from './made-markets.ts'
 import s from './chart.module.css'
 import { activeCell, comparing, entered, intervalsOf, showMarket, symbolSearch } from './chart-state.ts'
-import { addCompared, nameOf } from './compare-symbols.ts'
+import { nameOf, type Named } from '../charts.ts'
+import { addCompared } from './compare-symbols.ts'
 import { useEntered } from './entered.ts'
 import { fetchMarket } from './fetch-market.ts'
 import { FetchSymbol } from './fetch-symbol.tsx'
@@ -22,13 +23,8 @@ import { useListed } from './listed-symbols.ts'
 import { call } from '../api-client.ts'
 
 /** One line of the dialog: a symbol that has bars, one that is made of others, or one that a provider has. */
-interface Row {
-  readonly key: string
+interface Row extends ReturnType<typeof named> {
   readonly group: string
-  readonly symbol: string
-  readonly exchange: string
-  readonly type: string
-  readonly text: string
   readonly note: string
   readonly choose: () => void
 }
@@ -51,7 +47,7 @@ function choose(one: SymbolFacts): void {
 
 /** Fetches and follows what only a list has, and shows it. */
 function useFetching() {
-  const [fetching, setFetching] = useState<Fetching | null>(null)
+  const [fetching, setFetching] = useState<{ readonly name: string; readonly fraction: number } | null>(null)
   const fetchListed = async ({ exchange, symbol }: FoundSymbol) => {
     if (fetching !== null) return
     const wanted = { exchange, symbol, interval: market.value.interval }
@@ -107,18 +103,10 @@ function useRows(text: string, fetchListed: (one: FoundSymbol) => Promise<void>)
   }
 }
 
-const named = ({
-  exchange,
-  symbol,
-  type,
-  description,
-}: Named & { readonly type: string; readonly description: string }) => ({
-  key: `${exchange}:${symbol}`,
-  exchange,
-  symbol,
-  type,
-  text: description || symbol,
-})
+const named = (of: Pick<FoundSymbol, 'exchange' | 'symbol' | 'type' | 'description'>) => {
+  const { exchange, symbol, type, description } = of
+  return { key: nameOf(of), exchange, symbol, type, text: description || symbol }
+}
 
 export function SymbolDialog() {
   const text = symbolSearch.value ?? ''
@@ -225,13 +213,6 @@ function SymbolRows({ rows, at, onPoint }: RowsProps) {
   )
 }
 
-interface Fetching {
-  readonly name: string
-  readonly fraction: number
-}
-
-type Named = Parameters<typeof nameOf>[0]
-
 function isOnChart(named: Named): boolean {
   const { market: own, compared } = activeCell.value
   return [own.value, ...(compared.value ?? [])].some((one) => nameOf(one) === nameOf(named))
@@ -248,13 +229,10 @@ function storedText({ exchange, symbol, series }: SymbolFacts): string {
     const names = series.slice(0, 6).map(({ interval }) => intervalText(interval))
     return names.length === 0 ? 'Its symbols have no interval in common' : `From bars of ${names.join(', ')}`
   }
-  return series
-    .slice(0, 4)
-    .map(
-      (line) =>
-        `${intervalText(line.interval)} · ${counted(line.count, 'bar')} to ${time(line.last, 'UTC', false)}`,
-    )
-    .join('   ')
+  const lines = series.slice(0, 4).map(({ interval, count: bars, last }) => {
+    return `${intervalText(interval)} · ${counted(bars, 'bar')} to ${time(last, 'UTC', false)}`
+  })
+  return lines.join('   ')
 }
 
 interface Formula {
@@ -273,21 +251,18 @@ function formulaOf(all: readonly SymbolFacts[], text: string): Formula | null {
       const name = token.replaceAll('"', '').toUpperCase()
       if (name.includes(':') || /^\d+(\.\d*)?$/.test(name)) return token
       const known = all.find(({ symbol }) => symbol === name)
-      const full = known ? `${known.exchange}:${known.symbol}` : name
+      const full = known ? nameOf(known) : name
       return /[+\-*/()]/.test(full) ? `"${full}"` : full
     })
     .replaceAll(/\s+/g, '')
   try {
     const { parts } = parseSpread(whole)
-    const missing = parts.filter((part) => !factsOf(all, part)).map(nameOf)
     const facts = factsOf(all, { exchange: SPREAD_EXCHANGE, symbol: whole })
     if (facts) return { facts, problem: '' }
-    return {
-      facts: null,
-      problem: `No bars of ${missing.join(' and ')} are cached. Import or fetch them first.`,
-    }
+    const missing = parts.filter((part) => !factsOf(all, part)).map(nameOf)
+    return { facts, problem: `No bars of ${missing.join(' and ')} are cached. Import or fetch them first.` }
   } catch (error) {
-    return { facts: null, problem: error instanceof Error ? error.message : String(error) }
+    return { facts: null, problem: messageOf(error) }
   }
 }
 
@@ -295,7 +270,7 @@ function formulaOf(all: readonly SymbolFacts[], text: string): Formula | null {
 function matching(all: readonly SymbolFacts[], text: string): readonly SymbolFacts[] {
   const wanted = text.trim().toUpperCase()
   const rank = (one: SymbolFacts): number => {
-    const full = `${one.exchange}:${one.symbol}`
+    const full = nameOf(one)
     if (one.symbol === wanted || full === wanted) return 0
     if (one.symbol.startsWith(wanted)) return 1
     if (full.includes(wanted)) return 2
@@ -319,13 +294,12 @@ function marketOf(all: readonly SymbolFacts[], name: string) {
   return { exchange: found?.exchange ?? '', symbol: name }
 }
 
-function SymbolLists({
-  lists,
-  onChosen,
-}: {
+interface ListsProps {
   readonly lists: readonly SymbolList[]
   readonly onChosen: () => void
-}) {
+}
+
+function SymbolLists({ lists, onChosen }: ListsProps) {
   const choose = (provider: string) =>
     call('POST /api/platform/symbols/lists', { body: { provider } }).then(onChosen, toastError)
   const unchosen = lists.filter(({ state }) => state === 'unchosen')
@@ -335,18 +309,18 @@ function SymbolLists({
     <div class={s.lists}>
       {said.length > 0 && <p class="muted">Lists of symbols: {said.join(' · ')}</p>}
       {unchosen.length > 0 && (
-        <p class="muted">A provider is asked from here on once you choose it, and not before.</p>
-      )}
-      {unchosen.length > 0 && (
-        <Select
-          label="Search the list of a provider, too"
-          value=""
-          options={[
-            ['', 'Choose a provider'],
-            ...unchosen.map(({ provider }) => [provider, provider] as const),
-          ]}
-          onChange={(provider) => provider !== '' && void choose(provider)}
-        />
+        <>
+          <p class="muted">A provider is asked from here on once you choose it, and not before.</p>
+          <Select
+            label="Search the list of a provider, too"
+            value=""
+            options={[
+              ['', 'Choose a provider'],
+              ...unchosen.map((one) => [one.provider, one.provider] as const),
+            ]}
+            onChange={(provider) => provider !== '' && void choose(provider)}
+          />
+        </>
       )}
     </div>
   )

@@ -11,52 +11,47 @@ import type { DrawingsMark, MarkedPane } from './marks.ts'
 type DrawnItem = Readonly<Record<string, unknown>>
 type WireCell = { readonly [Field in keyof Cell]: Cell[Field] | string }
 
-export function Tables({
-  chart,
-  panes,
-  cut,
-}: {
+interface TablesProps {
   readonly chart: Chart
   readonly panes: readonly MarkedPane[]
   /** The last bar that a replay shows. */
   readonly cut: number | null
-}) {
+}
+
+export function Tables({ chart, panes, cut }: TablesProps) {
   return (
     <>
       {panes.flatMap((pane) => {
         const box = chart.paneBoxes.value.find((one) => one.name === pane.name)
-        return box
-          ? pane.marks
-              .filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
-              .flatMap((mark) =>
-                itemsAt(mark.items, cut === null ? null : cut - mark.base).map((item, i) =>
-                  item?.['kind'] === 'table' ? (
-                    <div
-                      key={`${pane.name}${i}`}
-                      class={s.tablePlace}
-                      data-place={String(item['position'])}
-                      style={{ top: `${box.top}px`, height: `${box.height}px`, width: `${box.width}px` }}
-                    >
-                      <Table table={item} width={box.width} height={box.height} />
-                    </div>
-                  ) : null,
-                ),
-              )
-          : []
+        if (!box) return []
+        const { top, height, width } = box
+        return pane.marks
+          .filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
+          .flatMap(({ items, base }) => itemsAt(items, cut === null ? null : cut - base))
+          .map((item, i) =>
+            item?.['kind'] === 'table' ? (
+              <div
+                key={`${pane.name}${i}`}
+                class={s.tablePlace}
+                data-place={String(item['position'])}
+                style={{ top: `${top}px`, height: `${height}px`, width: `${width}px` }}
+              >
+                <Table table={item} width={width} height={height} />
+              </div>
+            ) : null,
+          )
       })}
     </>
   )
 }
 
-function Table({
-  table,
-  width,
-  height,
-}: {
+interface TableProps {
   readonly table: DrawnItem
   readonly width: number
   readonly height: number
-}) {
+}
+
+function Table({ table, width, height }: TableProps) {
   const columns = Number(table['columns'])
   const cells = new Map((table['cells'] ?? []) as readonly (readonly [number, WireCell])[])
   const spans = new Map<number, readonly [number, number]>()

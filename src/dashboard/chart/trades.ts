@@ -44,28 +44,23 @@ export interface Line {
   readonly text: string
   readonly tone: 'text' | 'muted' | 'up' | 'down'
 }
-interface Box {
-  readonly left: number
-  readonly right: number
-  readonly top: number
-  readonly bottom: number
-}
+type Box = Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>
 
 export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: TradeState): void {
   const { ctx, hr, spacing } = paint
   const { base, currency } = marks
   if (spacing < 0.25 * hr) return
   const isLit = ({ n }: ReportTrade) => n === state.hovered || n === state.marked
+  const until = Math.min(paint.to, state.cut)
   const inView = marks.trades.filter(
-    ({ entryBar, exitBar }) =>
-      base + exitBar >= paint.from && base + entryBar <= Math.min(paint.to, state.cut),
+    (one) => base + one.exitBar >= paint.from && base + one.entryBar <= until,
   )
   if (spacing > LINES_FROM * hr)
     for (const trade of inView)
       if (base + trade.exitBar <= state.cut) drawLine(paint, trade, base, isLit(trade))
   const fills = [...inView.filter(isLit), ...inView.filter((trade) => !isLit(trade))]
     .flatMap((trade) => fillsOf(trade, base))
-    .filter(({ bar }) => bar <= state.cut && bar >= paint.from && bar <= paint.to && bar < bars.length)
+    .filter(({ bar }) => bar >= paint.from && bar <= until && bar < bars.length)
   const { part, right } = state.legend ?? { part: 0, right: 0 }
   const placed: Box[] = [{ left: 0, right: right * hr, top: 0, bottom: part * paint.height }]
   /** How far arrows and labels reach from each side of a bar already, CSS pixels. */
@@ -102,13 +97,10 @@ export function tradeLines(trade: ReportTrade, currency: string) {
   })
   const sized = (sign: string): Line => ({ text: `${sign}${SIZE.format(trade.qty)}`, tone: 'muted' })
   const profit = money(trade.profit, currency, { plus: true })
+  const made: Line = { text: profit, tone: trade.profit >= 0 ? 'up' : 'down' }
   return {
     entryLines: [named(trade.entryComment || trade.entryId), sized(gain)],
-    exitLines: [
-      named(exitName(trade)),
-      sized(loss),
-      { text: profit, tone: trade.profit >= 0 ? 'up' : 'down' } as const,
-    ],
+    exitLines: [named(exitName(trade)), sized(loss), made],
   }
 }
 
@@ -176,12 +168,8 @@ function drawLabel(
 ): boolean {
   const half = (Math.max(...lines.map(({ text }) => textWidth(text, theme.font))) / 2 + 3) * hr
   const far = edge + way * lines.length * LINE_HEIGHT * vr
-  const box = {
-    left: across - half,
-    right: across + half,
-    top: Math.min(edge, far),
-    bottom: Math.max(edge, far),
-  }
+  const [top, bottom] = [Math.min(edge, far), Math.max(edge, far)]
+  const box = { left: across - half, right: across + half, top, bottom }
   if (box.left < 0 || box.right > width || box.top < 0 || box.bottom > height) return false
   if (placed.some((one) => areOver(one, box))) return false
   placed.push(box)
@@ -205,13 +193,7 @@ const areOver = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
 /** The trade whose line or arrow is nearest to a point and within a few pixels, as last painted; null = none. */
-export function tradeNear(
-  paint: Paint,
-  marks: TradeMarks,
-  cut: number,
-  x: number,
-  y: number,
-): ReportTrade | null {
+export function tradeNear(paint: Paint, marks: TradeMarks, cut: number, x: number, y: number) {
   let best: ReportTrade | null = null
   let nearest = 8 * paint.hr
   for (const trade of marks.trades) {
