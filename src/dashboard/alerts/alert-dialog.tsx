@@ -14,7 +14,8 @@ import { subjectOf } from '../studies/study-menu.tsx'
 import { FormDialog, useForm, type FormOf } from '../ui/form.tsx'
 import { Field, Select, Skeleton } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { fullName, namesOfAll } from '../watchlists/quotes.ts'
+import { nameOf as fullName } from '../charts.ts'
+import { namesOfAll } from '../watchlists/quotes.ts'
 import { alertAt, type AlertWish, type Subject } from '../workspace.ts'
 import {
   FREQUENCIES,

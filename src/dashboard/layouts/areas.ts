@@ -22,15 +22,8 @@ const ROWS: Readonly<Record<GridShape, readonly string[]>> = {
   '8-below': ['ab', 'cd', 'ef', 'gh'],
 }
 
-interface Area {
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
-}
-
 /** Where the places lie, in reading order, as shares of the whole. */
-export function areasOf(shape: GridShape): readonly Area[] {
+export function areasOf(shape: GridShape) {
   const rows = ROWS[shape]
   const columns = rows[0]!.length
   const letters = [...new Set(rows.join(''))].sort()

@@ -30,13 +30,7 @@ import {
 type Asking = 'new' | 'rename'
 
 /** `wide` and `narrow` are classes for parts that depend on the available room. */
-export function LayoutMenu({
-  wide,
-  narrow,
-}: {
-  readonly wide: string | undefined
-  readonly narrow: string | undefined
-}) {
+export function LayoutMenu({ wide, narrow }: Readonly<Record<'wide' | 'narrow', string | undefined>>) {
   useEffect(saveAsOneGoes, [])
   const { name } = openLayout.value
   return (
@@ -63,19 +57,20 @@ async function layoutItems(): Promise<readonly MenuItem[]> {
         checked: layout.id === open.id,
       }),
     ),
-    item('Save as a new layout…', 'plus', () => ask('new'), { section: 'This chart' }),
-    ...(open.id === ''
-      ? []
-      : [
-          item('Rename…', 'note', () => ask('rename'), { section: 'This chart' }),
-          item('Save to it no longer', 'close', closeLayout, { section: 'This chart' }),
-          item(
-            `Delete ${open.name}`,
-            'trash',
-            () => attempt(remove(open.id), () => toast(`${open.name} is deleted; the chart stays.`)),
-            { section: 'This chart' },
-          ),
-        ]),
+    ...ownItems(open).map((one) => ({ ...one, section: 'This chart' })),
+  ]
+}
+
+function ownItems({ id, name }: typeof openLayout.value): readonly MenuItem[] {
+  const create = item('Save as a new layout…', 'plus', () => ask('new'))
+  if (id === '') return [create]
+  return [
+    create,
+    item('Rename…', 'note', () => ask('rename')),
+    item('Save to it no longer', 'close', closeLayout),
+    item(`Delete ${name}`, 'trash', () =>
+      attempt(remove(id), () => toast(`${name} is deleted; the chart stays.`)),
+    ),
   ]
 }
 

@@ -1,6 +1,7 @@
 // The layout of the charts: kept on the server under a name, saved while one works, opened on any machine.
 
 import { batch, computed, effect, signal } from '@preact/signals'
+import type { StreamEvents } from '../../wire/event.ts'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
 import { ApiError, call, isAway } from '../api-client.ts'
 import { showMarket } from '../chart/chart-state.ts'
@@ -44,11 +45,8 @@ const current = computed<LayoutChart>(() =>
 /** One chart alone is stored as it was before there could be several. */
 function toWire({ shape, links, active, script: scripted, all }: Charts, stored: string | null): LayoutChart {
   const placed = all.slice(0, placesOf(shape))
-  const placeOf = (id: string) =>
-    Math.max(
-      0,
-      placed.findIndex((one) => one.id === id),
-    )
+  const ids = placed.map(({ id }) => id)
+  const placeOf = (id: string) => Math.max(0, ids.indexOf(id))
   const own = { ...chartToWire(placed[placeOf(active)]!), scriptId: stored }
   if (placed.length === 1) return own
   return {
@@ -73,21 +71,12 @@ const chartToWire = ({ id: _id, market, boxes, heights, ...rest }: OneChart): Wi
 })
 
 function chartFromWire(id: string, chart: WireChart): OneChart {
-  const { exchange, symbol, interval, type, boxes, heights, compared = [] } = chart
+  const { exchange, symbol, interval, type: name, boxes, heights, compared = [] } = chart
   const { scale, volume, trades, studies } = chart
-  return {
-    id,
-    market: { exchange, symbol, interval },
-    // A newer version may have stored a type that this one does not know.
-    type: CHART_TYPES.find((one) => one === type) ?? 'candles',
-    scale,
-    volume,
-    trades,
-    studies,
-    compared,
-    ...(boxes && { boxes }),
-    ...(heights && { heights }),
-  }
+  // A newer version may have stored a type that this one does not know.
+  const type = CHART_TYPES.find((one) => one === name) ?? 'candles'
+  const own = { id, market: { exchange, symbol, interval }, type, scale, volume, trades, studies, compared }
+  return { ...own, ...(boxes && { boxes }), ...(heights && { heights }) }
 }
 
 function fromWire(chart: LayoutChart): Charts {
@@ -96,21 +85,10 @@ function fromWire(chart: LayoutChart): Charts {
     chartFromWire(`c${i + 1}`, one),
   )
   const own = stored[Math.min(active, stored.length - 1)]!
-  return {
-    shape,
-    links,
-    active: own.id,
-    script: (stored[scripted] ?? own).id,
-    all: filled(stored, placesOf(shape), own),
-  }
+  const all = filled(stored, placesOf(shape), own)
+  return { shape, links, active: own.id, script: (stored[scripted] ?? own).id, all }
 }
-const ALONE: NonNullable<LayoutChart['grid']> = {
-  shape: '1',
-  active: 0,
-  script: 0,
-  links: ['crosshair'],
-  others: [],
-}
+const ALONE = { shape: '1', active: 0, script: 0, links: ['crosshair'], others: [] } as const
 
 export async function saveAs(name: string): Promise<void> {
   const { layout } = await call('POST /api/platform/layouts', { body: { name, chart: current.peek() } })
@@ -129,7 +107,7 @@ export async function rename(name: string): Promise<void> {
 
 export async function remove(id: string): Promise<void> {
   await call('DELETE /api/platform/layouts/{id}', { path: { id } })
-  if (openLayout.peek().id === id) closeLayout()
+  if (isOpen(id)) closeLayout()
 }
 
 /** Puts the charts as they were left. */
@@ -148,15 +126,12 @@ export function show({ id, name, chart, updatedAt }: Layout): void {
   if (comes) openScript(scriptId).catch(toastError)
 }
 
+const isOpen = (id: string): boolean => openLayout.peek().id === id
 /** The version of a layout that is open here; undefined if it is not. */
-const seenOf = (id: string): number | undefined => {
-  const open = openLayout.peek()
-  return open.id === id ? open.at : undefined
-}
+const seenOf = (id: string): number | undefined => (isOpen(id) ? openLayout.peek().at : undefined)
 
 function setSeen({ id, name, updatedAt }: Layout): void {
-  const open = openLayout.peek()
-  if (open.id === id) openLayout.value = { id, name, at: updatedAt }
+  if (isOpen(id)) openLayout.value = { id, name, at: updatedAt }
 }
 
 const changeLayout = (
@@ -176,7 +151,7 @@ const isChanged = (error: unknown): boolean => error instanceof ApiError && erro
 /** Asks which charts are to stay, if another tab or machine has left others in the layout than there are here. */
 async function compare(id: string): Promise<void> {
   const { layout } = await call('GET /api/platform/layouts/{id}', { path: { id } })
-  if (openLayout.peek().id !== id || layout.updatedAt <= (seenOf(id) ?? 0)) return
+  if (!isOpen(id) || layout.updatedAt <= (seenOf(id) ?? 0)) return
   const shown = (chart: LayoutChart) => JSON.stringify([fromWire(chart), chart.scriptId])
   if (shown(layout.chart) === shown(current.peek())) return setSeen(layout)
   changedElsewhere.value = layout
@@ -202,10 +177,7 @@ export function closeLayout(): void {
   })
 }
 
-interface Unsaved {
-  readonly id: string
-  readonly chart: LayoutChart
-}
+type Unsaved = Pick<Layout, 'id' | 'chart'>
 
 /** Saves the open layout when the chart has not changed for a moment; the returned function ends that. */
 export function saveAsOneGoes(): () => void {
@@ -229,7 +201,7 @@ export function saveAsOneGoes(): () => void {
         timer = setTimeout(save, RETRY_MS)
       } else if (error instanceof ApiError && error.status === 404) {
         // It was deleted on another machine.
-        if (openLayout.peek().id === id) closeLayout()
+        if (isOpen(id)) closeLayout()
       } else if (isChanged(error)) await compare(id).catch(toastError)
       else toastError(error)
     } finally {
@@ -267,15 +239,12 @@ export function saveAsOneGoes(): () => void {
     if (id !== '') sent = sent.then(() => compare(id)).catch(() => undefined)
   }
   look()
-  const stopHearing = onLive(
-    'layout',
-    ({ id, updatedAt }) => {
-      sent = sent.then(() => {
-        if (updatedAt > (seenOf(id) ?? Infinity)) look()
-      })
-    },
-    look,
-  )
+  const heard = ({ id, updatedAt }: StreamEvents['layout']) => {
+    sent = sent.then(() => {
+      if (updatedAt > (seenOf(id) ?? Infinity)) look()
+    })
+  }
+  const stopHearing = onLive('layout', heard, look)
   // A change right before the tab is closed has to reach other machines as well.
   const onLeave = () => {
     if (unsaved && isStillOwn()) void send(unsaved, true)

@@ -2,24 +2,17 @@
 
 import type { Answer } from '../../wire/operations.ts'
 import type { ProblemData } from '../../wire/problem.ts'
-import { ApiError, apiUrl } from '../api-client.ts'
+import { words } from '../../lib/words.ts'
+import { ApiError, apiUrl, notReached } from '../api-client.ts'
 import type { Market } from '../workspace.ts'
 
 export type Imported = Answer<'POST /api/platform/bars/import'>
 export type Inspected = Answer<'POST /api/platform/bars/inspect'>
 
 /** What the user says about the file; '' = as it was found. */
-export const NO_HINTS = {
-  timesIn: '',
-  dates: '',
-  duplicates: '',
-  columns: '',
-  ticker: '',
-  dated: '',
-  widen: '',
-  volumePerBar: '',
-}
-export type FileHints = Readonly<typeof NO_HINTS>
+export type FileHints = Readonly<Record<(typeof HINTS)[number], string>>
+const HINTS = words('timesIn dates duplicates columns ticker dated widen volumePerBar')
+export const NO_HINTS = Object.fromEntries(HINTS.map((hint) => [hint, ''])) as FileHints
 
 /** So much of a file tells how all of it would be read. */
 const HEAD_BYTES = 8 << 20
@@ -32,10 +25,8 @@ export const isLookedAtInPart = ({ name, size }: File): boolean =>
 export function inspectBarsFile(file: File, hints: FileHints, signal: AbortSignal): Promise<Inspected> {
   const isPart = isLookedAtInPart(file)
   const query = { ...given(hints), fileName: file.name, ...(isPart && { partial: 'true' }) }
-  return send('/api/platform/bars/inspect', isPart ? file.slice(0, HEAD_BYTES) : file, query, {
-    signal,
-    file,
-  })
+  const body = isPart ? file.slice(0, HEAD_BYTES) : file
+  return send('/api/platform/bars/inspect', body, query, { signal, file })
 }
 
 export function importBarsFile(
@@ -97,13 +88,7 @@ function send<T extends object>(
       if (request.status === 200 && answer) resolve(answer)
       else reject(new ApiError(request.status, shown(answer?.error ?? {})))
     }
-    request.onerror = () =>
-      reject(
-        new ApiError(0, {
-          code: 'offline',
-          message: 'Chartroom cannot be reached. Is the server still running?',
-        }),
-      )
+    request.onerror = () => reject(notReached())
     request.onabort = () => reject(new DOMException('Given up', 'AbortError'))
     signal.addEventListener('abort', () => request.abort())
     request.send(body)

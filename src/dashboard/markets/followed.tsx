@@ -2,6 +2,7 @@
 
 import type { Feed } from '../../wire/feed.ts'
 import { call } from '../api-client.ts'
+import type { Market } from '../charts.ts'
 import { marketText } from '../format.ts'
 import { attempt, pageStyles as p } from '../frame/page.tsx'
 import { user } from '../session.ts'
@@ -14,6 +15,7 @@ interface FollowedProps {
 }
 
 export function Followed({ feeds, onChanged }: FollowedProps) {
+  const stop = (query: Market) => attempt(call('DELETE /api/platform/feeds', { query }), onChanged)
   // For what else alerts and watchlists wait, nobody is asked.
   const kept = feeds.filter(({ followed, state }) => followed || state !== 'stopped')
   if (kept.length === 0) return null
@@ -22,12 +24,12 @@ export function Followed({ feeds, onChanged }: FollowedProps) {
       label="What is kept fresh"
       rows={kept}
       keyOf={marketText}
-      columns={columnsOf(user.value?.role !== 'member', onChanged)}
+      columns={columnsOf(user.value?.role !== 'member', stop)}
     />
   )
 }
 
-const columnsOf = (mayStop: boolean, onChanged: () => void): readonly Column<Feed>[] => [
+const columnsOf = (mayStop: boolean, stop: (of: Market) => void): readonly Column<Feed>[] => [
   own('symbol', 'Kept fresh', 'main', (feed) => (
     <>
       <span>{marketText(feed)}</span>
@@ -37,13 +39,7 @@ const columnsOf = (mayStop: boolean, onChanged: () => void): readonly Column<Fee
   own('state', 'State', '', (feed) => <FeedState feed={feed} />),
   actions('More', ({ followed, exchange, symbol, interval }) =>
     followed && mayStop ? (
-      <Button
-        size="small"
-        variant="quiet"
-        onClick={() =>
-          attempt(call('DELETE /api/platform/feeds', { query: { exchange, symbol, interval } }), onChanged)
-        }
-      >
+      <Button size="small" variant="quiet" onClick={() => stop({ exchange, symbol, interval })}>
         Stop following
       </Button>
     ) : null,

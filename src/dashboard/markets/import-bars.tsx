@@ -3,7 +3,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { showsClock } from '../chart/bars.ts'
-import { count, intervalText, percent, time } from '../format.ts'
+import { count, counted, intervalText, percent, time } from '../format.ts'
 import { type FileMarket, marketOfFile } from '../../market/files/file-market.ts'
 import { normalizeInterval } from '../../market/interval.ts'
 import { Form, useForm, type FormOf } from '../ui/form.tsx'
@@ -22,7 +22,7 @@ import {
   withoutFlags,
 } from './bar-files.ts'
 import { DropZone } from '../frame/drop-zone.tsx'
-import { pageStyles as p } from '../frame/page.tsx'
+import { pageStyles as p, useLoad, type Loaded } from '../frame/page.tsx'
 import type { MovedFile } from '../../market/files/moving-in.ts'
 import { dropped } from './dropped.ts'
 import { MovedIn, movedIn } from './moving-in.tsx'
@@ -103,30 +103,6 @@ interface ImportFileProps {
   readonly onClose: () => void
 }
 
-/** How a file would be read, looked up again whenever the user says something else about it. */
-function useInspection(file: File, hints: FileHints, onFound: (found: Inspected) => void) {
-  const [state, setState] = useState<{ readonly found: Inspected | null; readonly error: unknown }>({
-    found: null,
-    error: null,
-  })
-  const tell = useRef(onFound)
-  tell.current = onFound
-  useEffect(() => {
-    const abort = new AbortController()
-    inspectBarsFile(file, hints, abort.signal).then(
-      (found) => {
-        setState({ found, error: null })
-        tell.current(found)
-      },
-      (error: unknown) => {
-        if (!abort.signal.aborted) setState({ found: null, error })
-      },
-    )
-    return () => abort.abort()
-  }, [file, hints])
-  return state
-}
-
 /** The file is below what was read before it, and the button that was pressed is gone once it is stored. */
 function useFocusOn(isIts: boolean, done: Imported | null) {
   const head = useRef<HTMLDivElement>(null)
@@ -161,10 +137,12 @@ function ImportFile({ upload: { file, sha256, isFirst }, onImported, onClose }: 
       }
     },
   })
-  // What was typed meanwhile counts more than what the file says.
-  const inspection = useInspection(file, hints, ({ market }) => {
-    if (!form.changed) form.change(shown(market))
-  })
+  // How it would be read, looked up again whenever the user says something else about it.
+  const inspection = useLoad((signal) => inspectBarsFile(file, hints, signal), [file, hints])
+  useEffect(() => {
+    // What was typed meanwhile counts more than what the file says.
+    if (inspection.data && !form.changed) form.change(shown(inspection.data.market))
+  }, [inspection.data])
   const { busy, values: market } = form
   return (
     <Form
@@ -205,12 +183,7 @@ function ImportFile({ upload: { file, sha256, isFirst }, onImported, onClose }: 
   )
 }
 
-interface StoredProps {
-  readonly market: FileMarket
-  readonly onClose: () => void
-}
-
-function Stored({ market, onClose }: StoredProps) {
+function Stored({ market, onClose }: { readonly market: FileMarket; readonly onClose: () => void }) {
   return (
     <div class={p['formFoot']}>
       <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
@@ -277,14 +250,14 @@ function Done({ done }: { readonly done: Imported }) {
 
 interface LookedAtProps {
   readonly file: File
-  readonly inspection: ReturnType<typeof useInspection>
+  readonly inspection: Loaded<Inspected>
   readonly form: FormOf<FileMarket>
   readonly hints: FileHints
   readonly onHints: (hints: FileHints) => void
 }
 
 /** How a file would be read, and what it is of. */
-function LookedAt({ file, inspection: { found, error }, form, hints, onHints }: LookedAtProps) {
+function LookedAt({ file, inspection: { data: found, error }, form, hints, onHints }: LookedAtProps) {
   return (
     <>
       {/* Before what comes and goes, which would move a field from under whoever types. */}
@@ -294,9 +267,13 @@ function LookedAt({ file, inspection: { found, error }, form, hints, onHints }: 
         <Field label="Interval" disabled={form.busy} {...form.field('interval')} />
       </div>
       <Hints hints={hints} onChange={onHints} />
-      {error !== null && <Refused error={error} />}
-      {found && <Preview found={found} isWhole={!isLookedAtInPart(file)} />}
-      {found === null && error === null && <Progress fraction={null} label={`Looking at ${file.name}`} />}
+      {error !== null ? (
+        <Refused error={error} />
+      ) : found ? (
+        <Preview found={found} isWhole={!isLookedAtInPart(file)} />
+      ) : (
+        <Progress fraction={null} label={`Looking at ${file.name}`} />
+      )}
     </>
   )
 }
@@ -334,7 +311,7 @@ function Preview({ found, isWhole }: { readonly found: Inspected; readonly isWho
       <Reading read={found.read} />
       <p class="num">
         {isWhole ? '' : 'Beginning: '}
-        {count(found.count)} {found.count === 1 ? 'bar' : 'bars'}, from {time(found.first, 'UTC', clock)} to{' '}
+        {counted(found.count, 'bar')}, from {time(found.first, 'UTC', clock)} to{' '}
         {time(found.last, 'UTC', clock)}
         {clock && ' UTC'}. First: open {bars.open[0]}, high {bars.high[0]}, low {bars.low[0]}, close{' '}
         {bars.close[0]}, volume {bars.volume[0]}.
@@ -363,17 +340,7 @@ function Reading({ read: { files, fileCount, findings } }: { readonly read: Insp
           {findings.map(({ kind, message, done, examples }) => (
             <li key={kind}>
               {message}; {withoutFlags(done)}
-              {examples.length > 0 && (
-                <span class="muted num">
-                  {' '}
-                  (
-                  {examples
-                    .slice(0, PLACES_SHOWN)
-                    .map((one) => `${time(one.time, 'UTC', true)}${one.text === '' ? '' : `: ${one.text}`}`)
-                    .join('; ')}
-                  )
-                </span>
-              )}
+              {examples.length > 0 && <span class="muted num"> ({placesText(examples)})</span>}
             </li>
           ))}
         </ul>
@@ -382,14 +349,20 @@ function Reading({ read: { files, fileCount, findings } }: { readonly read: Insp
   )
 }
 
+const placesText = (examples: Inspected['read']['findings'][number]['examples']): string =>
+  examples
+    .slice(0, PLACES_SHOWN)
+    .map((one) => `${time(one.time, 'UTC', true)}${one.text === '' ? '' : `: ${one.text}`}`)
+    .join('; ')
+
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 /** Of times that state none. Brokers write the hours of their exchange or of their office. */
 const ZONES: readonly [string, string][] = [
   ['', 'What the file says, else UTC'],
   [OWN_ZONE, `${OWN_ZONE}, this browser’s`],
-  ...Intl.supportedValuesOf('timeZone').flatMap((zone): [string, string][] =>
-    zone === OWN_ZONE ? [] : [[zone, zone]],
-  ),
+  ...Intl.supportedValuesOf('timeZone')
+    .filter((zone) => zone !== OWN_ZONE)
+    .map((zone): [string, string] => [zone, zone]),
 ]
 
 interface HintsProps {
@@ -399,22 +372,16 @@ interface HintsProps {
 
 /** What the user may know better than the file. */
 function Hints({ hints, onChange }: HintsProps) {
+  const of = (hint: keyof FileHints, label: string) => ({
+    label,
+    value: hints[hint],
+    onChange: (value: string) => onChange({ ...hints, [hint]: value }),
+  })
   const text = (hint: keyof FileHints, label: string, placeholder: string, help: string) => (
-    <TextHint
-      label={label}
-      placeholder={placeholder}
-      hint={help}
-      value={hints[hint]}
-      onChange={(value) => onChange({ ...hints, [hint]: value })}
-    />
+    <TextHint {...of(hint, label)} placeholder={placeholder} hint={help} />
   )
   const choice = (hint: keyof FileHints, label: string, options: readonly [string, string][]) => (
-    <Select
-      label={label}
-      value={hints[hint]}
-      options={options}
-      onChange={(value) => onChange({ ...hints, [hint]: value })}
-    />
+    <Select {...of(hint, label)} options={options} />
   )
   return (
     <>

@@ -16,13 +16,8 @@ import s from './markets.module.css'
 
 const NAME_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
-interface ListProps {
-  readonly list: Watchlist
-  /** It was made just now: symbols come next. */
-  readonly isNew: boolean
-}
-
-export function ListOfSymbols({ list, isNew }: ListProps) {
+/** `isNew`: it was made just now, and symbols come next. */
+export function ListOfSymbols({ list, isNew }: { readonly list: Watchlist; readonly isNew: boolean }) {
   return (
     <>
       <div class={s.head}>
@@ -82,11 +77,7 @@ interface NameDialogProps {
 }
 
 function NameDialog({ title, name, onName }: NameDialogProps) {
-  const form = useForm({
-    wire: NAME_FIELDS,
-    start: { name },
-    send: (values) => onName(values.name.trim()),
-  })
+  const form = useForm({ wire: NAME_FIELDS, start: { name }, send: (values) => onName(values.name.trim()) })
   return (
     <FormDialog of={form} title={title} action={name === '' ? 'Create' : 'Save'} width={400}>
       <Field label="Name" autofocus {...form.field('name')} />

@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
-import { isSameMarket, type Market } from '../charts.ts'
+import { isSameMarket, nameOf, seriesOf, type Market } from '../charts.ts'
 import { apiUrl, call } from '../api-client.ts'
 import { ago, count, counted, intervalText, marketText, time } from '../format.ts'
 import { askFirst, attempt, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
@@ -50,13 +50,8 @@ function rowsOf(
     }),
   )
   const others = feeds.filter((feed) => !stored.some((row) => row.feed === feed))
-  return [
-    ...stored,
-    ...others.map((feed): Row => {
-      const { exchange, symbol, interval } = feed
-      return { exchange, symbol, interval, count: 0, first: null, last: null, feed, isProvided: true }
-    }),
-  ]
+  const none = { count: 0, first: null, last: null, isProvided: true }
+  return [...stored, ...others.map((feed): Row => ({ ...seriesOf(feed), ...none, feed }))]
 }
 
 export function SeriesTable() {
@@ -105,17 +100,17 @@ const columnsOf = (onChanged: () => void): readonly Column<Row>[] => [
     look: 'main',
     sort: marketText,
     leastFirst: true,
-    cell: ({ exchange, symbol, interval, facts }) => (
+    cell: (row) => (
       <>
         <button
           type="button"
           class={p['linkButton']}
           title="Show on the chart"
-          onClick={() => showOnChart({ exchange, symbol, interval })}
+          onClick={() => showOnChart(row)}
         >
-          {exchange}:{symbol}
+          {nameOf(row)}
         </button>
-        <span class={p['cellNote']}>{facts?.description ?? 'followed, no bars yet'}</span>
+        <span class={p['cellNote']}>{row.facts?.description ?? 'followed, no bars yet'}</span>
       </>
     ),
   },
@@ -139,14 +134,8 @@ const columnsOf = (onChanged: () => void): readonly Column<Row>[] => [
 function missingIn({ facts, interval, count: bars, first, last }: Row): number | null {
   const length = parseInterval(interval)
   // Of stocks, round the clock only means that nobody has said when they trade.
-  if (
-    facts?.session !== '24x7' ||
-    facts.type === 'stock' ||
-    length === null ||
-    first === null ||
-    last === null
-  )
-    return null
+  const isAlways = facts?.session === '24x7' && facts.type !== 'stock'
+  if (!isAlways || length === null || first === null || last === null) return null
   return Math.max(0, Math.round((last - first) / intervalMs(length)) + 1 - bars)
 }
 
@@ -164,59 +153,54 @@ function Freshness({ feed }: Pick<Row, 'feed'>) {
 }
 
 function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged: () => void }) {
-  const { exchange, symbol, interval, facts, feed, isProvided } = row
-  const series = { exchange, symbol, interval }
-  const changed = (work: Promise<unknown>) => attempt(work, onChanged)
-  const stop: MenuItem = item('Stop following', 'pause', () =>
-    changed(call('DELETE /api/platform/feeds', { query: series })),
-  )
-  const follow: MenuItem = item('Follow: new bars come by themselves', 'play', () =>
-    changed(call('POST /api/platform/feeds', { body: series })),
-  )
+  const { facts, feed, isProvided } = row
+  const series = seriesOf(row)
+  const stop = () => attempt(call('DELETE /api/platform/feeds', { query: series }), onChanged)
+  const follow = () => attempt(call('POST /api/platform/feeds', { body: series }), onChanged)
+  const download = (name: string, format: string) =>
+    item(`Download as ${name}`, 'download', () =>
+      location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
+    )
   const ofBars: readonly MenuItem[] = facts
     ? [
-        ...(['csv', 'parquet'] as const).map((format) =>
-          item(`Download as ${format === 'csv' ? 'CSV' : 'Parquet'}`, 'download', () =>
-            location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
-          ),
-        ),
+        download('CSV', 'csv'),
+        download('Parquet', 'parquet'),
         item('Facts of the symbol', 'tune', () => openDialog(<SymbolEditor facts={facts} />, onChanged)),
         item('Delete the bars', 'trash', () => removeBars(row, onChanged), { danger: true }),
       ]
     : []
   return (
     <Menu
-      label={`More for ${symbol} ${interval}`}
+      label={`More for ${row.symbol} ${row.interval}`}
       size="small"
       items={[
         item('Show on the chart', 'candles', () => showOnChart(series)),
-        ...(feed?.followed ? [stop] : isProvided ? [follow] : []),
+        ...(feed?.followed
+          ? [item('Stop following', 'pause', stop)]
+          : isProvided
+            ? [item('Follow: new bars come by themselves', 'play', follow)]
+            : []),
         ...ofBars,
       ]}
     />
   )
 }
 
-function removeBars({ exchange, symbol, interval, count: bars }: Row, onChanged: () => void): void {
-  const series = { exchange, symbol, interval }
+const removeBars = (row: Row, onChanged: () => void): void =>
   askFirst({
-    title: `Delete ${marketText(series)}?`,
-    text: `${counted(bars, 'bar')} ${bars === 1 ? 'goes' : 'go'}. Stored backtests stay, but cannot be run again on them.`,
+    title: `Delete ${marketText(row)}?`,
+    text: `${counted(row.count, 'bar')} ${row.count === 1 ? 'goes' : 'go'}. Stored backtests stay, but cannot be run again on them.`,
     action: 'Delete the bars',
-    run: () => call('DELETE /api/platform/bars', { query: series }).then(onChanged),
+    run: () => call('DELETE /api/platform/bars', { query: seriesOf(row) }).then(onChanged),
   })
-}
 
 const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
 
 function SymbolEditor({ facts }: { readonly facts: SymbolFacts }) {
-  const start = {
-    ...Object.fromEntries(FACTS.map(([name]) => [name, String(facts[name])])),
-    type: facts.type,
-  }
+  const texts = Object.fromEntries(FACTS.map(([name]) => [name, String(facts[name])]))
   const form = useForm<Record<string, string> & { type: SymbolFacts['type'] }>({
     wire: FACT_FIELDS,
-    start,
+    start: { ...texts, type: facts.type },
     async send(values) {
       const changed = [...FACTS.map(([name]) => name), 'type' as const].filter(
         (name) => values[name] !== String(facts[name]),

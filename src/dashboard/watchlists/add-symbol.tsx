@@ -1,6 +1,7 @@
 // The field that adds a symbol to a watchlist, as `AAPL` or `NASDAQ:AAPL`. It suggests the cached symbols.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { nameOf } from '../charts.ts'
 import { Button, toast, toastError, uiStyles as ui } from '../ui/ui.tsx'
 import { changeList, type Watchlist } from './lists.ts'
 import { namesOfAll } from './quotes.ts'
@@ -21,9 +22,7 @@ export function AddSymbol({ list, isNext = false }: AddProps) {
   const [text, setText] = useState('')
   const [known, setKnown] = useState<readonly string[]>([])
   const id = useId()
-  useEffect(() => {
-    void namesOfAll().then(setKnown)
-  }, [])
+  useEffect(() => void namesOfAll().then(setKnown), [])
   const add = async () => {
     const typed = text.trim().toUpperCase()
     if (typed === '') return
@@ -33,10 +32,8 @@ export function AddSymbol({ list, isNext = false }: AddProps) {
     const colon = full.indexOf(':')
     const exchange = colon < 0 ? '' : full.slice(0, colon)
     const symbol = full.slice(colon + 1)
-    if (list.items.some((one) => one.symbol === symbol && one.exchange === exchange)) {
-      toast(`${full} is in the list already.`)
-      return
-    }
+    if (list.items.some((one) => nameOf(one) === nameOf({ exchange, symbol })))
+      return toast(`${full} is in the list already.`)
     await changeList(list.id, { items: [...list.items, { symbol, exchange, note: null }] })
     setText('')
   }

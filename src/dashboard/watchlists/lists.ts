@@ -41,12 +41,11 @@ export async function importList(
   name: string,
   items: readonly WatchlistItem[],
 ): Promise<{ list: Watchlist; duplicates: number }> {
-  const answer = await call('POST /api/platform/watchlists/import', {
-    body: { name, items: sent(items) },
-  })
-  put(answer.watchlist)
-  choose(answer.watchlist.id)
-  return { list: answer.watchlist, duplicates: answer.warnings?.length ?? 0 }
+  const body = { name, items: sent(items) }
+  const { watchlist: list, warnings = [] } = await call('POST /api/platform/watchlists/import', { body })
+  put(list)
+  choose(list.id)
+  return { list, duplicates: warnings.length }
 }
 
 /** Resolves when the last change sent so far has been answered. */

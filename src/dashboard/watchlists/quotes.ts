@@ -3,6 +3,7 @@
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { signal } from '@preact/signals'
 import { ApiError, call } from '../api-client.ts'
+import { nameOf, type Named } from '../charts.ts'
 
 export type { SymbolFacts }
 
@@ -10,7 +11,6 @@ export interface Quote {
   readonly last: number
   /** Change since the close of the bar before, as a fraction. */
   readonly change: number | null
-  readonly time: number
   readonly exchange: string
   readonly interval: string
   readonly mintick: number
@@ -24,9 +24,6 @@ let symbols: Promise<readonly SymbolFacts[]> | null = null
 let symbolsAt = 0
 const asked = new Map<string, number>()
 
-export const quoteKey = (item: { readonly exchange: string; readonly symbol: string }): string =>
-  `${item.exchange}:${item.symbol}`
-
 export function allSymbols(): Promise<readonly SymbolFacts[]> {
   if (!symbols || Date.now() - symbolsAt > KEPT_MS) {
     symbolsAt = Date.now()
@@ -36,12 +33,9 @@ export function allSymbols(): Promise<readonly SymbolFacts[]> {
   return symbols
 }
 
-export const fullName = ({ exchange, symbol }: Pick<SymbolFacts, 'exchange' | 'symbol'>): string =>
-  `${exchange}:${symbol}`
-
 /** The symbols with their exchanges; none if they cannot be loaded, since a symbol without bars may be named too. */
 export async function namesOfAll(): Promise<readonly string[]> {
-  return (await allSymbols().catch(() => [])).map(fullName)
+  return (await allSymbols().catch(() => [])).map(nameOf)
 }
 
 export function forgetSymbols(): void {
@@ -58,54 +52,38 @@ export function forgetQuote(symbol: string): void {
 const preferred = ['1d', '12h', '4h', '1h', '30m', '15m', '5m', '1m', '1w', '1M']
 const rank = (interval: string) => (preferred.indexOf(interval) + 20) % 20
 
-export async function loadQuotes(
-  items: readonly { readonly exchange: string; readonly symbol: string }[],
-): Promise<void> {
+export async function loadQuotes(items: readonly Named[]): Promise<void> {
   const now = Date.now()
-  const wanted = items.filter((item) => now - (asked.get(quoteKey(item)) ?? 0) > KEPT_MS)
-  for (const item of wanted) asked.set(quoteKey(item), now)
+  const wanted = items.filter((item) => now - (asked.get(nameOf(item)) ?? 0) > KEPT_MS)
+  for (const item of wanted) asked.set(nameOf(item), now)
   if (wanted.length === 0) return
   const known = await allSymbols()
   const queue = [...wanted]
   const work = async () => {
     for (let item = queue.shift(); item; item = queue.shift()) {
       const quote = await quoteOf(item, known)
-      quotes.value = new Map(quotes.value).set(quoteKey(item), quote)
+      quotes.value = new Map(quotes.value).set(nameOf(item), quote)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
 async function quoteOf(
-  { exchange, symbol }: { readonly exchange: string; readonly symbol: string },
+  { exchange: named, symbol }: Named,
   known: readonly SymbolFacts[],
 ): Promise<Quote | null> {
   // A list may have a symbol without an exchange.
-  const facts = known.find((one) => one.symbol === symbol && (exchange === '' || one.exchange === exchange))
+  const facts = known.find((one) => one.symbol === symbol && (named === '' || one.exchange === named))
   const series = facts?.series.toSorted((a, b) => rank(a.interval) - rank(b.interval))[0]
   if (!facts || !series) return null
+  const { exchange, mintick } = facts
   const { interval } = series
   try {
-    const { bars } = await call('GET /api/platform/bars', {
-      query: {
-        exchange: facts.exchange,
-        symbol,
-        interval,
-        limit: 40,
-      },
-    })
-    const last = bars.close.at(-1)
-    const before = bars.close.at(-2)
+    const query = { exchange, symbol, interval, limit: 40 }
+    const { close: closes } = (await call('GET /api/platform/bars', { query })).bars
+    const [last, before] = [closes.at(-1), closes.at(-2)]
     if (last === undefined) return null
-    return {
-      last,
-      change: before ? last / before - 1 : null,
-      time: bars.time.at(-1) ?? 0,
-      exchange: facts.exchange,
-      interval,
-      mintick: facts.mintick,
-      closes: bars.close,
-    }
+    return { last, change: before ? last / before - 1 : null, exchange, interval, mintick, closes }
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
+import { counted } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { refusalOf } from '../ui/field-words.ts'
 import { FormProblem, useForm } from '../ui/form.tsx'
@@ -28,15 +29,14 @@ export function ImportWatchlist() {
     async send({ name }) {
       const items = rows.map(({ symbol, exchange, note }) => ({ symbol, exchange, note }))
       const { list, duplicates } = await importList(name.trim() || 'Watchlist', items)
-      const left =
-        duplicates > 0 ? `, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'} left out` : ''
+      const left = duplicates > 0 ? `, ${counted(duplicates, 'duplicate')} left out` : ''
       toast(`${list.items.length} symbols imported${left}`, { tone: 'up' })
     },
   })
   form.sent.current = () => close(true)
   const { error } = form
   const read = (files: File[]) => {
-    const file = files[0]
+    const [file] = files
     if (!file) return
     form.forgive()
     if (form.values.name === '') form.set('name', file.name.replace(/\.[^.]*$/, '').slice(0, 200))

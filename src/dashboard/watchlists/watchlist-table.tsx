@@ -5,8 +5,9 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { count, price, tone, gain } from '../format.ts'
+import { showMarket } from '../chart/chart-state.ts'
+import { nameOf } from '../charts.ts'
 import { onLive } from '../live.ts'
-import { navigate } from '../router.ts'
 import { Icon } from '../ui/icon.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { item as menuItem, Menu } from '../ui/menu.tsx'
@@ -17,7 +18,7 @@ import { market } from '../workspace.ts'
 import { arrange, moved, type Watchlist, type WatchlistItem } from './lists.ts'
 import { attempt } from '../frame/page.tsx'
 import { arePressed, keysForReaders, ownKeysShown } from '../own-keys.ts'
-import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
+import { forgetQuote, loadQuotes, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 
 /** Above this many rows, quotes are not requested for all of them. */
@@ -34,18 +35,16 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   const [shown, setShown] = useState(ROWS)
   const { order, dragged, grab } = useDrag(rows, list.items, (items) => save(items))
   useEffect(() => {
-    const load = () => attempt(loadQuotes(list.items.slice(0, QUOTED_MAX)))
-    load()
+    const quoted = list.items.slice(0, QUOTED_MAX)
+    const loadAgain = (changed: readonly Pick<WatchlistItem, 'symbol'>[]) => {
+      for (const { symbol } of changed) forgetQuote(symbol)
+      attempt(loadQuotes(quoted))
+    }
+    loadAgain([])
     return onLive(
       'bars',
-      ({ symbol }) => {
-        forgetQuote(symbol)
-        load()
-      },
-      () => {
-        for (const { symbol } of list.items.slice(0, QUOTED_MAX)) forgetQuote(symbol)
-        load()
-      },
+      (bars) => loadAgain([bars]),
+      () => loadAgain(quoted),
     )
   }, [list])
   useLayoutEffect(() => {
@@ -62,7 +61,7 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   const move = (item: WatchlistItem, by: number) => {
     const to = list.items.indexOf(item) + by
     if (to < 0 || to >= list.items.length) return
-    focused.current = quoteKey(item)
+    focused.current = nameOf(item)
     if (to >= shown) setShown(to + ROWS)
     setSaid(`${item.symbol} is number ${count(to + 1)} of ${count(list.items.length)} now.`)
     save(moved(list.items, to - by, to))
@@ -70,7 +69,7 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   const remove = (at: number) => {
     const left = list.items.toSpliced(at, 1)
     const next = left[Math.min(at, left.length - 1)]
-    focused.current = next ? quoteKey(next) : ''
+    focused.current = next ? nameOf(next) : ''
     save(left)
   }
   return (
@@ -78,9 +77,9 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
       <ul ref={rows} class={s.rows} data-wide={wide} data-dragging={dragged !== null} aria-label={list.name}>
         {order.slice(0, shown).map((item, i) => (
           <Row
-            key={quoteKey(item)}
+            key={nameOf(item)}
             item={item}
-            quote={quotes.value.get(quoteKey(item))}
+            quote={quotes.value.get(nameOf(item))}
             dragged={item === dragged}
             first={i === 0}
             last={i === order.length - 1}
@@ -125,10 +124,9 @@ function useDrag(
   items: readonly WatchlistItem[],
   onDrop: (items: readonly WatchlistItem[]) => void,
 ) {
-  const [state, setState] = useState<{
-    readonly item: WatchlistItem
-    readonly order: readonly WatchlistItem[]
-  } | null>(null)
+  const [state, setState] = useState<{ readonly item: WatchlistItem; readonly order: typeof items } | null>(
+    null,
+  )
   const grab = (item: WatchlistItem, down: PointerEvent) => {
     if (down.button !== 0) return
     down.preventDefault()
@@ -153,8 +151,7 @@ function useDrag(
     const { signal } = ended
     window.addEventListener('pointermove', follow, { signal })
     window.addEventListener('pointerup', () => stop(true), { signal })
-    window.addEventListener('pointercancel', () => stop(false), { signal })
-    window.addEventListener('blur', () => stop(false), { signal })
+    for (const kind of ['pointercancel', 'blur']) window.addEventListener(kind, () => stop(false), { signal })
     window.addEventListener(
       'keydown',
       (event) => {
@@ -167,6 +164,8 @@ function useDrag(
   }
   return { order: state?.order ?? items, dragged: state?.item ?? null, grab }
 }
+
+const keys = (act: string) => ({ hint: ownKeysShown(`watchlist:${act}`) })
 
 interface RowProps {
   readonly item: WatchlistItem
@@ -188,8 +187,9 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
   const current = market.value.symbol === symbol && (exchange === '' || market.value.exchange === exchange)
   const open = () => {
     if (quote === null) return
-    market.value = { exchange, symbol, interval: quote ? intervalFor(quote) : market.value.interval }
-    if (wide) navigate(`/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${market.value.interval}`)
+    const next = { exchange, symbol, interval: quote ? intervalFor(quote) : market.value.interval }
+    if (wide) showMarket(next)
+    else market.value = next
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (arePressed(event, 'watchlist:up')) onMove(-1)
@@ -202,7 +202,7 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
   return (
     <li
       class={s.row}
-      data-key={quoteKey(item)}
+      data-key={nameOf(item)}
       data-dragged={dragged}
       aria-current={current ? 'true' : undefined}
     >
@@ -221,16 +221,16 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
           </small>
         </span>
         {wide && <Spark values={quote?.closes ?? []} />}
-        {quote ? (
-          <span class={s.price}>
-            <span class="num">{price(quote.last, quote.mintick)}</span>
-            <span class={`num ${tone(quote.change)}`}>{gain(quote.change)}</span>
-          </span>
-        ) : (
-          <span class={s.price}>
+        <span class={s.price}>
+          {quote ? (
+            <>
+              <span class="num">{price(quote.last, quote.mintick)}</span>
+              <span class={`num ${tone(quote.change)}`}>{gain(quote.change)}</span>
+            </>
+          ) : (
             <small>{quote === null ? 'No bars' : ''}</small>
-          </span>
-        )}
+          )}
+        </span>
       </button>
       <span class={s.grip} title="Drag to put in order" aria-hidden="true" onPointerDown={onGrab}>
         <Icon name="grip" size={14} />
@@ -240,17 +240,9 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
           label={`More for ${symbol}`}
           size="small"
           items={[
-            menuItem(note === null ? 'Add a note' : 'Edit the note', 'note', onNote, {
-              hint: ownKeysShown('watchlist:note'),
-            }),
-            menuItem('Move up', 'up', () => onMove(-1), {
-              hint: ownKeysShown('watchlist:up'),
-              disabled: first,
-            }),
-            menuItem('Move down', 'down', () => onMove(1), {
-              hint: ownKeysShown('watchlist:down'),
-              disabled: last,
-            }),
+            menuItem(note === null ? 'Add a note' : 'Edit the note', 'note', onNote, keys('note')),
+            menuItem('Move up', 'up', () => onMove(-1), { ...keys('up'), disabled: first }),
+            menuItem('Move down', 'down', () => onMove(1), { ...keys('down'), disabled: last }),
             '-',
             menuItem('Remove', 'trash', onRemove, { danger: true }),
           ]}
@@ -260,14 +252,9 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
   )
 }
 
-interface NoteDialogProps {
-  readonly list: Watchlist
-  readonly item: WatchlistItem
-}
-
-function NoteDialog({ list, item }: NoteDialogProps) {
+function NoteDialog({ list, item }: { readonly list: Watchlist; readonly item: WatchlistItem }) {
   // Find the row by its symbol: the list may have been loaded again since.
-  const at = list.items.findIndex((one) => quoteKey(one) === quoteKey(item))
+  const at = list.items.findIndex((one) => nameOf(one) === nameOf(item))
   const form = useForm({
     wire: { note: { kind: 'text', required: false, max: NOTE_MAX, lines: true } },
     start: { note: item.note ?? '' },
