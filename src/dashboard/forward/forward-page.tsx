@@ -104,14 +104,10 @@ function aboutOf(run: ForwardRun): string {
 function figuresOf(run: ForwardRun): readonly Figure[] {
   const { position, equity, startEquity, currency, fills, trades, last } = run
   const made = equity - startEquity
+  const share = gain(startEquity === 0 ? null : made / startEquity)
   const clock = showsClock(run.interval)
   return [
-    [
-      'Since it began',
-      money(made, currency, { plus: true }),
-      gain(startEquity === 0 ? null : made / startEquity),
-      tone(made),
-    ],
+    ['Since it began', money(made, currency, { plus: true }), share, tone(made)],
     ['Equity', money(equity, currency)],
     ['Position', positionText(position)],
     ['Orders filled since', count(fills)],
@@ -238,32 +234,24 @@ const orderColumns = <R extends Order>(): readonly Column<R>[] => [
   numbers('price', 'Price', ({ price }) => price, priceText),
 ]
 
-function ForwardCurve({
-  run,
-  compared,
-}: {
+interface CurveProps {
   readonly run: ForwardRun
   /** The newest comparison, with which the backtest is run again. */
   readonly compared: Divergence | null
-}) {
+}
+
+function ForwardCurve({ run, compared }: CurveProps) {
   const { id, bars, warmup, startEquity } = run
   const loaded = useLoad(
     async (signal) => {
-      const tracksOf = async (of: 'seen' | 'stored') =>
-        (
-          await call('GET /api/platform/forward-runs/{id}/tracks', {
-            path: { id },
-            query: { bars: of },
-            signal,
-          })
-        ).tracks
-      const [seen, stored] = await Promise.all([tracksOf('seen'), tracksOf('stored')])
       const report = { initialCapital: startEquity }
-      return [
-        // The backtest lies below, so that it is seen only where it is another.
-        { id: 'stored', name: 'Backtest of today’s bars', color: 1, report, ...curveOf(stored, warmup) },
-        { id: 'seen', name: 'Forward run', color: 0, report, ...curveOf(seen, warmup) },
-      ]
+      const curve = async (of: 'seen' | 'stored', name: string, color: number) => {
+        const asked = { path: { id }, query: { bars: of }, signal }
+        const { tracks } = await call('GET /api/platform/forward-runs/{id}/tracks', asked)
+        return { id: of, name, color, report, ...curveOf(tracks, warmup) }
+      }
+      // The backtest lies below, so that it is seen only where it is another.
+      return Promise.all([curve('stored', 'Backtest of today’s bars', 1), curve('seen', 'Forward run', 0)])
     },
     [id, bars, compared],
   )

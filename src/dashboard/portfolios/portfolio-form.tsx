@@ -23,11 +23,7 @@ export function PortfolioForm() {
   const ids = (query.value.get('runs') ?? '').split(',').filter((id) => id !== '')
   const chosen = useLoad(
     (signal) =>
-      Promise.all(
-        ids.map(
-          async (id) => (await call('GET /api/platform/backtests/{id}', { path: { id }, signal })).backtest,
-        ),
-      ),
+      Promise.all(ids.map((id) => call('GET /api/platform/backtests/{id}', { path: { id }, signal }))),
     [ids.join()],
   )
   return (
@@ -38,8 +34,8 @@ export function PortfolioForm() {
       actions={<Button onClick={() => navigate(LIST)}>Choose others</Button>}
     >
       <Show of={chosen}>
-        {(backtests) =>
-          backtests.length === 0 ? (
+        {(found) =>
+          found.length === 0 ? (
             <Empty
               title="No parts yet"
               action={<Button onClick={() => navigate(LIST)}>Choose backtests</Button>}
@@ -47,7 +43,7 @@ export function PortfolioForm() {
               Tick the backtests that are to trade together, then Put in a portfolio.
             </Empty>
           ) : (
-            <Parts key={ids.join()} backtests={backtests} />
+            <Parts key={ids.join()} backtests={found.map(({ backtest }) => backtest)} />
           )
         }
       </Show>

@@ -7,19 +7,10 @@ type PortfolioPart = PortfolioBody['parts'][number]
 
 /** A stored backtest as a part. Capital and currency are the portfolio's, so it leaves its own behind. */
 export function partOf(backtest: Backtest, priority: number): PortfolioPart {
-  const { name, symbol, exchange, interval, bars, source = '', inputs = {}, overrides = {} } = backtest
-  const { initial_capital: _capital, currency: _currency, ...rest } = overrides
-  return {
-    name,
-    symbol,
-    exchange,
-    interval,
-    bars,
-    source,
-    inputs,
-    overrides: rest as NonNullable<PortfolioPart['overrides']>,
-    priority,
-  }
+  const { name, symbol, exchange, interval, bars, source = '', inputs = {} } = backtest
+  const { initial_capital: _capital, currency: _currency, ...rest } = backtest.overrides ?? {}
+  const overrides = rest as NonNullable<PortfolioPart['overrides']>
+  return { name, symbol, exchange, interval, bars, source, inputs, overrides, priority }
 }
 
 /** A correlation in words. */

@@ -119,11 +119,6 @@ const FILES = [
 /** Colours of parts; the whole has the first. */
 const PART_COLORS = 11
 
-interface CurveRow {
-  readonly at: number
-  readonly i: number
-}
-
 function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps) {
   const report = { initialCapital: capital }
   const parts = curve.parts.map((earned, i) => ({
@@ -135,7 +130,13 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
     equity: earned.map((value) => capital + value),
   }))
   const whole = { id: 'all', name: 'All', color: 0, report, times: curve.time, equity: curve.equity }
-  const rows: readonly CurveRow[] = curve.time.map((at, i) => ({ at, i }))
+  const rows = curve.time.map((at, i) => ({ at, i }))
+  const number = (
+    of: string,
+    head: string,
+    values: readonly number[],
+    shown: Parameters<typeof numbers>[3],
+  ) => numbers<(typeof rows)[number]>(of, head, ({ i }) => values[i], shown)
   return (
     <section class={c.curves}>
       <h2>Equity</h2>
@@ -155,18 +156,10 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
               cell: ({ at }) => time(at, 'UTC', false),
               sort: ({ at }) => at,
             },
-            numbers(
-              'equity',
-              'Equity',
-              ({ i }: CurveRow) => curve.equity[i],
-              (value) => money(value, currency),
-            ),
+            number('equity', 'Equity', curve.equity, (value) => money(value, currency)),
             ...portfolio.parts.map(({ name }, part) =>
-              numbers<CurveRow>(
-                `part ${part}`,
-                `${part + 1} ${name}`,
-                ({ i }) => curve.parts[part]?.[i],
-                (value) => money(value, currency, { plus: true }),
+              number(`part ${part}`, `${part + 1} ${name}`, curve.parts[part] ?? [], (value) =>
+                money(value, currency, { plus: true }),
               ),
             ),
           ]}

@@ -22,16 +22,9 @@ export function ScanForm({ subject }: TabProps) {
     start: { bars: '500' },
     async send({ bars }) {
       const { source, interval } = about
-      const { id } = await call('POST /api/platform/scans', {
-        body: {
-          name: subject.name,
-          interval,
-          bars: Number(bars),
-          source,
-          ...settingsOf(subject),
-          ...(list !== '' && { watchlistId: list }),
-        },
-      })
+      const asked = { name: subject.name, interval, bars: Number(bars), source, ...settingsOf(subject) }
+      const body = { ...asked, ...(list !== '' && { watchlistId: list }) }
+      const { id } = await call('POST /api/platform/scans', { body })
       navigate(`/research/scans/${id}`)
     },
   })

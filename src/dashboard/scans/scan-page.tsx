@@ -1,17 +1,20 @@
 // One scan: its progress, the conditions that hold, and its rows to choose from; a click on a market shows it on the chart.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { LISTED } from '../alerts/alert-model.ts'
 import { type KnownWays, listens, useWays } from '../alerts/alert-ways.tsx'
 import { apiUrl, call } from '../api-client.ts'
+import { showsClock } from '../chart/bars.ts'
 import { showMarket } from '../chart/chart-state.ts'
+import { nameOf } from '../charts.ts'
 import { count, intervalText, percent, quantity, time, gain } from '../format.ts'
-import { attempt, useAnswer } from '../frame/page.tsx'
+import { attempt, useAnswer, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field } from '../ui/ui.tsx'
+import type { Answer } from '../../wire/operations.ts'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
 import s from './scans.module.css'
 
@@ -28,13 +31,9 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
     scan.reload()
   }
   const watch = async ({ conditions }: Scan, begins: boolean) => {
-    const only = conditions.filter(({ title }) => nameInCondition(title) === where)
-    const body = {
-      watch: begins
-        ? { conditions: only.map(({ title }) => title), channels: ['email' as const, 'webhook' as const] }
-        : null,
-    }
-    await call('PATCH /api/platform/scans/{id}', { path, body })
+    const only = conditions.map(({ title }) => title).filter((title) => nameInCondition(title) === where)
+    const watched = { conditions: only, channels: ['email' as const, 'webhook' as const] }
+    await call('PATCH /api/platform/scans/{id}', { path, body: { watch: begins ? watched : null } })
     scan.reload()
   }
   return (
@@ -109,7 +108,7 @@ function watchedText({ watch }: Scan, ways: string): string {
 
 /** What becomes true is listed here, and told by mail where the server sends any, and by webhooks that listen. */
 function waysText({ canMail, webhooks }: KnownWays): string {
-  const all = [...(canMail ? ['e-mail'] : []), ...(webhooks?.some(listens) ? ['webhooks'] : [])]
+  const all = [canMail && 'e-mail', webhooks?.some(listens) && 'webhooks'].filter(Boolean)
   return all.length === 0 ? LISTED : `listed here, and you are told by ${all.join(' and ')}`
 }
 
@@ -120,13 +119,13 @@ function News({ scan }: { readonly scan: Scan }) {
       label="Became true"
       caption="Became true"
       rows={news}
-      keyOf={({ exchange, symbol, condition, time: bar }) => `${exchange}:${symbol} ${condition} ${bar}`}
+      keyOf={(one) => `${nameOf(one)} ${one.condition} ${one.time}`}
       page={5}
       columns={({ own }) => [
-        { of: 'symbol', head: 'Market', look: 'main', cell: (one) => `${one.exchange}:${one.symbol}` },
+        { of: 'symbol', head: 'Market', look: 'main', cell: nameOf },
         { of: 'condition', head: 'Condition' },
         { of: 'close', head: 'Close', look: 'number', cell: ({ close }) => rounded(close) },
-        own('time', 'Bar', 'date', (one) => time(one.time, 'UTC', /[smh]$/.test(interval))),
+        own('time', 'Bar', 'date', (one) => time(one.time, 'UTC', showsClock(interval))),
       ]}
     />
   )
@@ -139,18 +138,18 @@ interface RowsProps {
 }
 
 function Rows({ scan, where, setWhere }: RowsProps) {
+  const { id, done, state } = scan
   const form = useForm({
     start: { where },
     send: async (values) => {
       // A refusal is shown beside the field.
-      await call('GET /api/platform/scans/{id}/results', {
-        path: { id: scan.id },
-        query: { limit: 1, ...(values.where.trim() !== '' && { where: values.where }) },
-      })
+      const query = { limit: 1, ...(values.where.trim() !== '' && { where: values.where }) }
+      await call(RESULTS, { path: { id }, query })
       setWhere(values.where.trim())
     },
   })
-  const rows = useRows(scan, where)
+  // Read again while more are coming.
+  const { data: rows } = useLoad((signal) => rowsOf(id, where, signal), [id, done, state, where])
   const choose = (condition: string) => {
     form.set('where', condition)
     setWhere(condition)
@@ -186,7 +185,7 @@ function Rows({ scan, where, setWhere }: RowsProps) {
         <DataTable
           label="Markets"
           rows={rows}
-          keyOf={({ exchange, symbol }) => `${exchange}:${symbol}`}
+          keyOf={nameOf}
           columns={columnsOf(scan)}
           page={100}
           empty={<Empty title="Nothing chosen">No market is so now.</Empty>}
@@ -196,42 +195,26 @@ function Rows({ scan, where, setWhere }: RowsProps) {
   )
 }
 
-/** All chosen rows, read again while more are coming. */
-function useRows({ id, done, state }: Scan, where: string): readonly ScanRow[] | null {
-  const [rows, setRows] = useState<readonly ScanRow[] | null>(null)
-  useEffect(() => {
-    const abort = new AbortController()
-    const read = async () => {
-      const all: ScanRow[] = []
-      let cursor: string | null = null
-      do {
-        const page: { rows: readonly ScanRow[]; nextCursor: string | null } = await call(
-          'GET /api/platform/scans/{id}/results',
-          {
-            path: { id },
-            query: { limit: PAGE, cursor, ...(where !== '' && { where }) },
-            signal: abort.signal,
-          },
-        )
-        all.push(...page.rows)
-        cursor = page.nextCursor
-      } while (cursor !== null)
-      setRows(all)
-    }
-    read().catch(() => undefined)
-    return () => abort.abort()
-  }, [id, done, state, where])
+/** All chosen rows. */
+async function rowsOf(id: string, where: string, signal: AbortSignal): Promise<readonly ScanRow[]> {
+  const rows: ScanRow[] = []
+  let cursor: string | null = null
+  do {
+    const query = { limit: PAGE, cursor, ...(where !== '' && { where }) }
+    const page: PageOfRows = await call(RESULTS, { path: { id }, query, signal })
+    rows.push(...page.rows)
+    cursor = page.nextCursor
+  } while (cursor !== null)
   return rows
 }
+const RESULTS = 'GET /api/platform/scans/{id}/results'
+type PageOfRows = Answer<typeof RESULTS>
 
 function columnsOf(scan: Scan): Column<ScanRow>[] {
   const { values, conditions, kind, interval } = scan
-  const number = (
-    of: string,
-    head: string,
-    value: (row: ScanRow) => number | null | undefined,
-    shown: (value: number | null | undefined) => string = rounded,
-  ) => numbers(of, head, value, shown)
+  type Value = number | null | undefined
+  const number = (of: string, head: string, value: (row: ScanRow) => Value, shown = rounded) =>
+    numbers(of, head, value, shown)
   return [
     {
       of: 'symbol',
@@ -239,20 +222,20 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
       look: 'main',
       leastFirst: true,
       sort: ({ exchange, symbol }) => `${symbol} ${exchange}`,
-      cell: ({ exchange, symbol, error }) => (
+      cell: (row) => (
         <>
           <Button
             class={s.market}
             size="small"
             variant="quiet"
-            aria-label={`Show ${exchange}:${symbol} on the chart`}
-            onClick={() => showMarket({ exchange, symbol, interval })}
+            aria-label={`Show ${nameOf(row)} on the chart`}
+            onClick={() => showMarket({ exchange: row.exchange, symbol: row.symbol, interval })}
           >
-            {exchange}:{symbol}
+            {nameOf(row)}
           </Button>
-          {error && (
-            <span title={error.message}>
-              <Badge tone="down">{error.code === 'bars_not_found' ? 'no bars' : 'failed'}</Badge>
+          {row.error && (
+            <span title={row.error.message}>
+              <Badge tone="down">{row.error.code === 'bars_not_found' ? 'no bars' : 'failed'}</Badge>
             </span>
           )}
         </>
@@ -276,7 +259,7 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
           number(
             'maxDrawdownPct',
             'Max drawdown (TradingView)',
-            ({ summary }) => summary?.maxDrawdownPct,
+            (row) => row.summary?.maxDrawdownPct,
             percent,
           ),
         ]
@@ -286,7 +269,7 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
       head: 'Bar',
       look: 'date',
       sort: (row) => row.time,
-      cell: (row) => time(row.time, 'UTC', /[smh]$/.test(interval)),
+      cell: (row) => time(row.time, 'UTC', showsClock(interval)),
     },
   ]
 }
