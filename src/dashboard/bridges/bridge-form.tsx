@@ -23,11 +23,9 @@ const SIDES = [
   ['buy', 'Buys'],
   ['sell', 'Sells'],
 ] as const
+const namesOf = (all: readonly BridgeSource[]) => all.map(({ id, name }) => [id, name] as const)
 
-export interface BridgeSource {
-  readonly id: string
-  readonly name: string
-}
+export type BridgeSource = Pick<Bridge, 'id' | 'name'>
 
 interface BridgeFormProps {
   readonly bridge: Bridge | null
@@ -104,12 +102,7 @@ export function BridgeForm({ bridge, sources }: BridgeFormProps) {
         <>
           {bridge === null && (
             <>
-              <Select
-                label="Orders of"
-                value={sourceId}
-                options={sources.map(({ id, name }) => [id, name] as const)}
-                onChange={setSourceId}
-              />
+              <Select label="Orders of" value={sourceId} options={namesOf(sources)} onChange={setSourceId} />
               <Select
                 label="Service"
                 value={template}
@@ -203,7 +196,7 @@ function channelChecks({ values, set }: FormOf<Values>, channels: readonly Bridg
   return (
     <Checks
       label="A difference is mailed, and told to"
-      options={channels.map(({ id, name }) => [id, name] as const)}
+      options={namesOf(channels)}
       chosen={values.channelIds}
       onChange={(ids) => set('channelIds', ids)}
     />

@@ -118,12 +118,7 @@ export function Bridges() {
   )
 }
 
-interface SwitchProps {
-  readonly stopped: boolean
-  readonly onChanged: () => void
-}
-
-function Switch({ stopped, onChanged }: SwitchProps) {
+function Switch({ stopped, onChanged }: { readonly stopped: boolean; readonly onChanged: () => void }) {
   const turn = async (to: boolean) => {
     await call('PUT /api/platform/bridges/switch', { body: { stopped: to } })
     onChanged()
@@ -148,11 +143,9 @@ function Switch({ stopped, onChanged }: SwitchProps) {
   )
 }
 
-interface BridgesTableProps {
+interface BridgesTableProps extends Pick<ActionsProps, 'onEdit' | 'onChanged'> {
   readonly bridges: readonly Bridge[]
   readonly sources: readonly BridgeSource[]
-  readonly onEdit: (bridge: Bridge) => void
-  readonly onChanged: () => void
 }
 
 function BridgesTable({ bridges, sources, onEdit, onChanged }: BridgesTableProps) {
@@ -163,26 +156,23 @@ function BridgesTable({ bridges, sources, onEdit, onChanged }: BridgesTableProps
       keyOf={({ id }) => id}
       columns={({ own, actions }) => [
         own('name', 'Name', 'main', (one) => <BridgeName bridge={one} sources={sources} />),
-        { of: 'expected', head: 'By its signals', look: 'number', cell: (one) => quantity(one.expected) },
+        own('expected', 'By its signals', 'number', ({ expected }) => quantity(expected)),
         own('held', 'Receiver has', 'number', ({ dryRun, held }) =>
           dryRun ? `would have ${quantity(held)}` : quantity(held),
         ),
-        { of: 'status', head: 'State', cell: (one) => <State bridge={one} /> },
-        actions('Actions', (one) => (
-          <Actions bridge={one} onEdit={() => onEdit(one)} onChanged={onChanged} />
-        )),
+        own('status', 'State', '', (one) => <State bridge={one} />),
+        actions('Actions', (one) => <Actions bridge={one} onEdit={onEdit} onChanged={onChanged} />),
       ]}
     />
   )
 }
 
-function BridgeName({
-  bridge,
-  sources,
-}: {
+interface NameProps {
   readonly bridge: Bridge
   readonly sources: readonly BridgeSource[]
-}) {
+}
+
+function BridgeName({ bridge, sources }: NameProps) {
   const source = sources.find(({ id }) => id === bridge.sourceId)
   return (
     <>
@@ -213,7 +203,7 @@ function State({ bridge }: { readonly bridge: Bridge }) {
 
 interface ActionsProps {
   readonly bridge: Bridge
-  readonly onEdit: () => void
+  readonly onEdit: (bridge: Bridge) => void
   readonly onChanged: () => void
 }
 
@@ -250,7 +240,7 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
     ? [item('End the dry run', 'play', goLive)]
     : [item('Back to a dry run', 'pause', () => attempt(change({ dryRun: true })))]
   const items: MenuItems = [
-    item('Change', 'tune', onEdit),
+    item('Change', 'tune', () => onEdit(bridge)),
     ...(isActive ? [item('Try it', 'play', () => attempt(tryIt())), ...turned] : []),
     item('Set what the receiver has', 'tune', setHeld),
     isActive
@@ -271,11 +261,7 @@ function WouldBeSent({ body }: { readonly body: string }) {
   )
 }
 
-function whatCanHappen({
-  honoursKeys,
-  template,
-  host,
-}: Pick<Bridge, 'honoursKeys' | 'template' | 'host'>): string {
+function whatCanHappen({ honoursKeys, template, host }: Bridge): string {
   const who = template === 'generic' ? host : ORDER_TEMPLATES[template].label
   const begin = `From the next order on they go to ${host}, which may trade with real money. `
   return honoursKeys
@@ -283,11 +269,7 @@ function whatCanHappen({
     : `${begin}${who} does not promise to take a key once. So an order that it does not answer is not sent again: it may have been taken, or not. You are told; look there, then send it again or set what it has.`
 }
 
-interface HeldFormProps {
-  readonly bridge: Bridge
-}
-
-function HeldForm({ bridge }: HeldFormProps) {
+function HeldForm({ bridge }: { readonly bridge: Bridge }) {
   const form = useForm({
     start: { held: String(bridge.held) },
     async send({ held }) {
@@ -314,6 +296,7 @@ interface OrdersProps {
 }
 
 function Orders({ orders, bridges }: OrdersProps) {
+  const nameOf = (bridgeId: string) => bridges.find(({ id }) => id === bridgeId)?.name ?? 'deleted'
   const again = (id: string) =>
     attempt(call('POST /api/platform/bridges/orders/{id}/resend', { path: { id } }), orders.reload)
   return (
@@ -331,40 +314,33 @@ function Orders({ orders, bridges }: OrdersProps) {
           }
           columns={({ own, actions }) => [
             { of: 'createdAt', head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-            own(
-              'bridgeId',
-              'Bridge',
-              '',
-              ({ bridgeId }) => bridges.find(({ id }) => id === bridgeId)?.name ?? 'deleted',
-            ),
+            own('bridgeId', 'Bridge', '', (one) => nameOf(one.bridgeId)),
             {
-              of: 'orderId',
-              head: 'Order',
-              look: 'main',
+              ...own(
+                'orderId',
+                'Order',
+                'main',
+                (one) => `${one.side} ${quantity(one.qty)} · ${one.orderId}`,
+              ),
               title: ({ key }) => `Key ${key}`,
-              cell: ({ orderId, side, qty }) => `${side} ${quantity(qty)} · ${orderId}`,
             },
-            { of: 'state', head: 'State', cell: (one) => <OrderState order={one} /> },
-            { of: 'attempts', head: 'Answer', look: 'note', cell: (one) => answerText(one) },
-            actions(
-              'Actions',
-              ({ id, state, reason, orderId }) =>
-                (state === 'failed' || reason === 'stopped') && (
-                  <Button
-                    size="small"
-                    variant="quiet"
-                    icon="replay"
-                    aria-label={`Send ${orderId} again`}
-                    onClick={() => again(id)}
-                  >
-                    Send again
-                  </Button>
-                ),
-            ),
+            own('state', 'State', '', (one) => <OrderState order={one} />),
+            own('attempts', 'Answer', 'note', answerText),
+            actions('Actions', (one) => <Again order={one} onClick={() => again(one.id)} />),
           ]}
         />
       )}
     </Show>
+  )
+}
+
+function Again({ order, onClick }: { readonly order: BridgeOrder; readonly onClick: () => void }) {
+  if (order.state !== 'failed' && order.reason !== 'stopped') return null
+  const label = `Send ${order.orderId} again`
+  return (
+    <Button size="small" variant="quiet" icon="replay" aria-label={label} onClick={onClick}>
+      Send again
+    </Button>
   )
 }
 

@@ -11,13 +11,12 @@ export type Figure = readonly [
   tone?: string,
 ]
 
-export function Figures({
-  of,
-  class: more,
-}: {
+interface FiguresProps {
   readonly of: readonly Figure[]
   readonly class?: string | undefined
-}) {
+}
+
+export function Figures({ of, class: more }: FiguresProps) {
   return (
     <dl class={cx(s.figures, more)}>
       {of.map(([name, value, note, tone], i) => (

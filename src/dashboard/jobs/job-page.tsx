@@ -27,26 +27,18 @@ interface JobPageProps<Answer> {
   readonly children: (answer: Answer) => ComponentChildren
 }
 
-export function JobPage<Answer>({
-  kind,
-  id,
-  loaded,
-  jobOf,
-  about,
-  lookMs,
-  actions,
-  children,
-}: JobPageProps<Answer>) {
-  const { text, goesToo } = KINDS[kind]
+export function JobPage<Answer>({ kind, id, loaded, jobOf, ...page }: JobPageProps<Answer>) {
+  const { text, goesToo, many } = KINDS[kind]
   const { data } = loaded
+  const title = data === null ? text : jobOf(data).name
   const list = `/research?kind=${kind}`
   const waits = data !== null && isGoing(jobOf(data))
   // What is being deleted is not asked for once more.
   const [isGoingAway, setIsGoingAway] = useState(false)
-  useReloadWhile(waits && !isGoingAway, loaded, lookMs)
+  useReloadWhile(waits && !isGoingAway, loaded, page.lookMs)
   const remove = () =>
     askFirst({
-      title: `Delete “${data === null ? text : jobOf(data).name}”?`,
+      title: `Delete “${title}”?`,
       text: goesToo,
       action: 'Delete',
       async run() {
@@ -62,14 +54,14 @@ export function JobPage<Answer>({
     })
   return (
     <Page
-      title={data === null ? text : jobOf(data).name}
-      back={[list, KINDS[kind].many]}
-      about={data !== null && about(data)}
+      title={title}
+      back={[list, many]}
+      about={data !== null && page.about(data)}
       actions={
         data !== null && (
           <>
             {waits && <Button onClick={() => attempt(stopRun({ kind, id }), loaded.reload)}>Stop</Button>}
-            {actions?.(data, waits)}
+            {page.actions?.(data, waits)}
             <Button variant="danger" icon="trash" onClick={remove}>
               Delete
             </Button>
@@ -77,7 +69,7 @@ export function JobPage<Answer>({
         )
       }
     >
-      <Show of={loaded}>{children}</Show>
+      <Show of={loaded}>{page.children}</Show>
     </Page>
   )
 }

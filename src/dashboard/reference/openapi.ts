@@ -10,8 +10,8 @@ export interface Schema {
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly patternProperties?: Readonly<Record<string, Schema>>
+  readonly properties?: Named<Schema>
+  readonly patternProperties?: Named<Schema>
   readonly required?: readonly string[]
   readonly items?: Schema
   readonly prefixItems?: readonly Schema[]
@@ -32,7 +32,8 @@ export interface Parameter {
   readonly schema: Schema
 }
 
-type Content = Readonly<Record<string, { readonly schema: Schema }>>
+type Named<T> = Readonly<Record<string, T>>
+type Content = Named<{ readonly schema: Schema }>
 
 interface DocumentedOperation {
   readonly summary: string
@@ -48,11 +49,11 @@ export interface OpenApi {
   readonly info: { readonly description: string }
   /** Of operations that name none of their own. */
   readonly security?: readonly object[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
-  readonly webhooks?: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>
+  readonly paths: Named<Named<DocumentedOperation>>
+  readonly webhooks?: Named<Named<DocumentedOperation>>
   readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>
-    readonly parameters?: Readonly<Record<string, Parameter>>
+    readonly schemas: Named<Schema>
+    readonly parameters?: Named<Parameter>
     readonly responses?: DocumentedOperation['responses']
   }
 }
@@ -63,12 +64,9 @@ export interface OpenApi {
  */
 export function expanded(document: OpenApi, { deep = false } = {}): OpenApi {
   const { components, security } = document
-  const of = <T>(shared: Readonly<Record<string, T>> | undefined, value: T): T =>
+  const of = <T>(shared: Named<T> | undefined, value: T): T =>
     shared?.[nameOf(value as Schema) ?? ''] ?? value
-  const content = (all: Content): Content =>
-    Object.fromEntries(
-      Object.entries(all).map(([type, one]) => [type, { ...one, schema: plain(one.schema, []) }]),
-    )
+  const content = (all: Content): Content => mapped(all, (one) => ({ ...one, schema: plain(one.schema, []) }))
   const plain = (schema: Schema, above: readonly string[]): Schema => {
     const name = nameOf(schema)
     if (name === null) return within(schema, above)
@@ -78,21 +76,15 @@ export function expanded(document: OpenApi, { deep = false } = {}): OpenApi {
   }
   const within = (schema: Schema, above: readonly string[]): Schema => {
     const { type, ...rest } = schema
-    const each = (list: readonly Schema[] | undefined) => list?.map((one) => plain(one, above))
-    const fields = Object.entries(rest.properties ?? {}).map(
-      ([name, one]) => [name, plain(one, above)] as const,
-    )
+    const inner = (one: Schema) => plain(one, above)
+    const { anyOf, oneOf, items, properties, patternProperties } = rest
     const whole = {
       ...rest,
-      ...(rest.anyOf && { anyOf: each(rest.anyOf)! }),
-      ...(rest.oneOf && { oneOf: each(rest.oneOf)! }),
-      ...(rest.items && { items: plain(rest.items, above) }),
-      ...(rest.properties && { properties: Object.fromEntries(fields) }),
-      ...(rest.patternProperties && {
-        patternProperties: Object.fromEntries(
-          Object.entries(rest.patternProperties).map(([pattern, one]) => [pattern, plain(one, above)]),
-        ),
-      }),
+      ...(anyOf && { anyOf: anyOf.map(inner) }),
+      ...(oneOf && { oneOf: oneOf.map(inner) }),
+      ...(items && { items: inner(items) }),
+      ...(properties && { properties: mapped(properties, inner) }),
+      ...(patternProperties && { patternProperties: mapped(patternProperties, inner) }),
     }
     if (typeof type === 'string') return { ...whole, type }
     const variants = type
@@ -115,23 +107,13 @@ export function expanded(document: OpenApi, { deep = false } = {}): OpenApi {
     ...(one.requestBody && {
       requestBody: { ...one.requestBody, content: content(one.requestBody.content) },
     }),
-    responses: Object.fromEntries(
-      Object.entries(one.responses).map(([status, given]) => {
-        const answer = of(components.responses, given)
-        return [status, { ...answer, ...(answer.content && { content: content(answer.content) }) }]
-      }),
-    ),
+    responses: mapped(one.responses, (given) => {
+      const answer = of(components.responses, given)
+      return { ...answer, ...(answer.content && { content: content(answer.content) }) }
+    }),
   })
-  const each = (paths: OpenApi['paths']): OpenApi['paths'] =>
-    Object.fromEntries(
-      Object.entries(paths).map(([path, methods]) => [
-        path,
-        Object.fromEntries(Object.entries(methods).map(([method, one]) => [method, operation(one)])),
-      ]),
-    )
-  const schemas = Object.fromEntries(
-    Object.entries(components.schemas).map(([name, schema]) => [name, within(schema, [name])]),
-  )
+  const each = (paths: OpenApi['paths']) => mapped(paths, (methods) => mapped(methods, operation))
+  const schemas = mapped(components.schemas, (schema, name) => within(schema, [name]))
   return {
     ...document,
     paths: each(document.paths),
@@ -139,6 +121,10 @@ export function expanded(document: OpenApi, { deep = false } = {}): OpenApi {
     components: { ...components, schemas },
   }
 }
+
+/** The same names, with other values. */
+const mapped = <T, U>(all: Named<T>, change: (value: T, name: string) => U) =>
+  Object.fromEntries(Object.entries(all).map(([name, value]) => [name, change(value, name)]))
 
 export interface Operation extends DocumentedOperation {
   /** `POST`; of an event that is sent, `EVENT`. */
@@ -214,9 +200,7 @@ export function boundsText(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, pattern } = schema
   const span = (least: number | undefined, most: number | undefined, of: string) => {
     if (most === undefined) return least ? [`at least ${least}${of}`] : []
-    return [
-      least ? `${least} to ${most.toLocaleString('en')}${of}` : `at most ${most.toLocaleString('en')}${of}`,
-    ]
+    return [`${least ? `${least} to` : 'at most'} ${most.toLocaleString('en')}${of}`]
   }
   const bounds = [
     ...(minimum === undefined || Math.abs(minimum) > 1e15 ? [] : [`from ${minimum}`]),
@@ -277,10 +261,8 @@ export function exampleOf(schema: Schema, document: OpenApi, name = ''): unknown
   if (choice) return exampleOf(choice, document, name)
   switch (value.type) {
     case 'object': {
-      const wanted = value.required ?? []
-      return Object.fromEntries(
-        wanted.map((one) => [one, exampleOf(value.properties?.[one] ?? {}, document, one)]),
-      )
+      const of = (one: string) => exampleOf(value.properties?.[one] ?? {}, document, one)
+      return Object.fromEntries((value.required ?? []).map((one) => [one, of(one)]))
     }
     case 'array':
       return (value.minItems ?? 0) > 0 ? [exampleOf(value.items ?? {}, document, name)] : []
@@ -297,7 +279,7 @@ export function exampleOf(schema: Schema, document: OpenApi, name = ''): unknown
 }
 
 /** Names that mean the same everywhere. */
-const EXAMPLES: Readonly<Record<string, string>> = {
+const EXAMPLES: Named<string> = {
   symbol: 'SPX',
   exchange: 'SP',
   interval: '1d',
@@ -311,7 +293,7 @@ const idLike = (pattern: string): string => /^\^([a-z]+_)/.exec(pattern)?.[1]?.c
 
 export interface Filled {
   /** Values of path and query parameters by name. */
-  readonly values: Readonly<Record<string, string>>
+  readonly values: Named<string>
   /** JSON text; '' = none. */
   readonly body: string
 }

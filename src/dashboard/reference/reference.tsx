@@ -42,20 +42,19 @@ export function Reference({ resource }: { readonly resource?: string }) {
         </>
       }
     >
-      <Show of={loaded}>{(document) => <Contents document={document} resource={resource} />}</Show>
+      <Show of={loaded}>{(described) => <Contents described={described} resource={resource} />}</Show>
     </Page>
   )
 }
 
 const slug = (name: string): string => name.toLowerCase().replace(/[^a-z]+/g, '-')
 
-function Contents({
-  document: described,
-  resource,
-}: {
-  readonly document: OpenApi
+interface ContentsProps {
+  readonly described: OpenApi
   readonly resource: string | undefined
-}) {
+}
+
+function Contents({ described, resource }: ContentsProps) {
   const [words, setWords] = useState('')
   const groups = useMemo(() => groupsOf(described), [described])
   const shown = groups.find(({ name }) => slug(name) === resource)
@@ -81,7 +80,7 @@ function Contents({
           <>
             <h2>{shown.name}</h2>
             {shown.operations.map((operation) => (
-              <OperationView key={anchorOf(operation)} operation={operation} document={described} />
+              <OperationView key={anchorOf(operation)} operation={operation} described={described} />
             ))}
           </>
         ) : (
@@ -92,13 +91,8 @@ function Contents({
   )
 }
 
-function GroupLinks({
-  group: { name, operations },
-  open,
-}: {
-  readonly group: Group
-  readonly open: boolean
-}) {
+function GroupLinks({ group, open }: { readonly group: Group; readonly open: boolean }) {
+  const { name, operations } = group
   const address = href(`/reference/${slug(name)}`)
   return (
     <section>
@@ -129,13 +123,12 @@ function Method({ of }: { readonly of: string }) {
   )
 }
 
-function OperationView({
-  operation,
-  document: described,
-}: {
+interface OperationProps {
   readonly operation: Operation
-  readonly document: OpenApi
-}) {
+  readonly described: OpenApi
+}
+
+function OperationView({ operation, described }: OperationProps) {
   const { method, path, summary, description, parameters = [], requestBody, responses } = operation
   const body = requestBody?.content['application/json']?.schema
   const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
@@ -162,7 +155,7 @@ function OperationView({
       {body && <Fields title="Body" rows={fieldsOf(body, described)} />}
       {answered && <Fields title="Answer" rows={fieldsOf(answered, described)} />}
       <Refusals operation={operation} />
-      {method !== 'EVENT' && <Try operation={operation} document={described} />}
+      {method !== 'EVENT' && <Try operation={operation} described={described} />}
     </section>
   )
 }
@@ -223,30 +216,16 @@ function Refusals({ operation: { responses } }: { readonly operation: Operation 
   )
 }
 
-interface Outcome {
-  readonly status: number
-  readonly ms: number
-  readonly text: string
-}
-
 /** Most of an answer that is shown. */
 const SHOWN_MAX = 20_000
 
-function Try({
-  operation,
-  document: described,
-}: {
-  readonly operation: Operation
-  readonly document: OpenApi
-}) {
+function Try({ operation, described }: OperationProps) {
   const { method, parameters = [], requestBody } = operation
   const schema = requestBody?.content['application/json']?.schema
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const [body, setBody] = useState(() =>
-    schema ? JSON.stringify(exampleOf(schema, described), null, 2) : '',
-  )
+  const [body, setBody] = useState(() => (schema ? pretty(exampleOf(schema, described)) : ''))
   const [token, setToken] = useState('')
-  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const [outcome, setOutcome] = useState<{ status: number; ms: number; text: string } | null>(null)
   const filled = { values, body }
   const asked = parameters.filter((one) => one.in !== 'header')
   const send = async () => {
@@ -259,10 +238,7 @@ function Try({
       },
       ...(schema && { body }),
     }).catch(() => null)
-    if (!response) {
-      setOutcome({ status: 0, ms: 0, text: 'The server does not answer.' })
-      return
-    }
+    if (!response) return setOutcome({ status: 0, ms: 0, text: 'The server does not answer.' })
     const text = await response.text()
     setOutcome({ status: response.status, ms: performance.now() - started, text: readable(text) })
   }
@@ -307,9 +283,11 @@ function Try({
   )
 }
 
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
+
 function readable(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    return pretty(JSON.parse(text))
   } catch {
     return text
   }

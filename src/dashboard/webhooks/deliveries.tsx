@@ -52,10 +52,9 @@ export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) 
               A finished backtest and a fired alert are sent to the webhooks that listen to them.
             </Empty>
           )
-        const failed = deliveries.filter(
-          (one) => one.state === 'failed' || !one.attempts.every(isTaken),
-        ).length
-        const shown = failedOnly ? deliveries.filter((one) => !one.attempts.every(isTaken)) : deliveries
+        const isBad = ({ attempts }: Delivery) => !attempts.every(isTaken)
+        const failed = deliveries.filter((one) => one.state === 'failed' || isBad(one)).length
+        const shown = failedOnly ? deliveries.filter(isBad) : deliveries
         return (
           <>
             {failed > 0 && (

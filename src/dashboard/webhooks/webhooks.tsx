@@ -47,6 +47,8 @@ const EVENT_CHECKS = EVENTS.map(
       </>,
     ] as const,
 )
+const ABOUT_SECRET =
+  'It signs every delivery. It is shown this once; if it gets lost, make a new one from the menu of the webhook.'
 const REASONS = {
   owner: 'You disabled it.',
   gone: 'It answered 410 Gone, so it was disabled.',
@@ -172,11 +174,10 @@ function Actions({ webhook, act, onChanged, onSecret }: ActionsProps) {
   const { id, name, status } = webhook
   const path = { id }
   const isActive = status === 'active'
-  const turn = () =>
-    act(
-      call('PATCH /api/platform/webhooks/{id}', { path, body: { status: isActive ? 'disabled' : 'active' } }),
-      isActive ? 'Disabled' : 'Enabled',
-    )
+  const turn = () => {
+    const body = { status: isActive ? 'disabled' : 'active' } as const
+    act(call('PATCH /api/platform/webhooks/{id}', { path, body }), isActive ? 'Disabled' : 'Enabled')
+  }
   const rotate = () =>
     askFirst({
       title: 'Make a new secret?',
@@ -228,6 +229,10 @@ interface StateProps {
 
 function State({ webhook, act, onConfirmed }: StateProps) {
   const { id, rotating, disabledReason, events, createdAt } = webhook
+  const confirm = () => {
+    onConfirmed()
+    act(call('POST /api/platform/webhooks/{id}/rotate/confirm', { path: { id } }), 'The old secret is gone')
+  }
   return (
     <>
       {rotating && (
@@ -238,17 +243,7 @@ function State({ webhook, act, onConfirmed }: StateProps) {
             new one.
           </span>
           <span>
-            <Button
-              size="small"
-              icon="check"
-              onClick={() => {
-                onConfirmed()
-                act(
-                  call('POST /api/platform/webhooks/{id}/rotate/confirm', { path: { id } }),
-                  'The old secret is gone',
-                )
-              }}
-            >
+            <Button size="small" icon="check" onClick={confirm}>
               My receiver knows it
             </Button>
           </span>
@@ -274,11 +269,7 @@ function State({ webhook, act, onConfirmed }: StateProps) {
   )
 }
 
-interface WebhookFormProps {
-  readonly webhook: Webhook | null
-}
-
-function WebhookForm({ webhook }: WebhookFormProps) {
+function WebhookForm({ webhook }: { readonly webhook: Webhook | null }) {
   const form = useForm<Pick<Webhook, 'name' | 'url'> & { readonly events: readonly string[] }>({
     wire: BODY_FIELDS,
     start: {
@@ -294,12 +285,7 @@ function WebhookForm({ webhook }: WebhookFormProps) {
         if (events.includes('alert.triggered'))
           attempt(offerToUntold(body.name, { channels: ['webhook'], webhookIds: [id] }))
         navigate(`/alerts/webhooks/${id}`)
-        openSecret(
-          'Keep this secret',
-          'Signing secret',
-          secret,
-          'It signs every delivery. It is shown this once; if it gets lost, make a new one from the menu of the webhook.',
-        )
+        openSecret('Keep this secret', 'Signing secret', secret, ABOUT_SECRET)
       }
     },
   })
