@@ -1,14 +1,16 @@
 // The drawer of the replay: controls, a timeline, the position at the cursor, and why orders filled.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { showsClock, barAt } from '../chart/bars.ts'
+import { isSameMarket } from '../charts.ts'
 import { chartView } from '../chart/on-screen.ts'
 import { shown, zone } from '../chart/chart-state.ts'
 import type { ChartTheme } from '../chart/paint.ts'
 import { toUtc } from '../chart/zone.ts'
-import { addCommands, commandOf, type Command } from '../commands.ts'
-import { count, money, price, quantity, time as timeText, tone, gain } from '../format.ts'
-import { Check } from '../frame/page.tsx'
+import { addCommands, commandOf, turns, type Command } from '../commands.ts'
+import { count, counted, money, price, quantity, time as timeText, tone, gain } from '../format.ts'
+import { attempt, Check } from '../frame/page.tsx'
 import { Canvas, type Ctx, type Size } from '../report/canvas.tsx'
 import { EquityChart } from '../report/equity-chart.tsx'
 import { Badge, Button, cx, Empty, toastError } from '../ui/ui.tsx'
@@ -57,21 +59,10 @@ function Start() {
     return () => abort.abort()
   }, [market])
   const report = run.value?.report
-  const fits =
-    report?.trades.length !== undefined &&
-    report.trades.length > 0 &&
-    report.symbol === market?.symbol &&
-    report.exchange === market.exchange &&
-    report.interval === market.interval
+  const fits = report && market && report.trades.length > 0 && isSameMarket(report, market)
   const start = (source: 'market' | 'backtest', options: Parameters<typeof begin>[1] = {}) => {
     setBusy(true)
-    begin(source, options).then(
-      () => setBusy(false),
-      (error: unknown) => {
-        setBusy(false)
-        toastError(error)
-      },
-    )
+    attempt(begin(source, options).finally(() => setBusy(false)))
   }
   const source = fits ? 'backtest' : 'market'
   useEffect(() => {
@@ -130,7 +121,7 @@ function Start() {
             type="date"
             aria-label="Date to start from"
             value={date}
-            onInput={(event) => setDate((event.target as HTMLInputElement).value)}
+            onInput={(event) => setDate(event.currentTarget.value)}
           />
           <Button type="submit" disabled={busy || !Number.isFinite(local)}>
             From this date
@@ -165,10 +156,14 @@ const COMMANDS: readonly Command[] = [
 // The keys work while a replay is on, whichever drawer is open.
 addCommands(COMMANDS)
 
+const JUMPS = [
+  [-1, '‹ Trade', 'Previous trade (P)'],
+  [1, 'Trade ›', 'Next trade (N)'],
+] as const
+
 function Player() {
   const now = session.value!
-  const chart = shown.value
-  const bars = chart?.bars
+  const bars = shown.value?.bars
   const bar = cursor.value
   const at = now.first + bar
   const clock = showsClock(now.market.interval)
@@ -187,22 +182,17 @@ function Player() {
         <Button variant="quiet" icon="step" label="One bar on (→)" onClick={() => step(1)} />
         <Speed />
         <span class={s.rule} />
-        <Button
-          variant="quiet"
-          disabled={stops.value.length === 0}
-          onClick={() => jumpTrade(-1)}
-          title="Previous trade (P)"
-        >
-          ‹ Trade
-        </Button>
-        <Button
-          variant="quiet"
-          disabled={stops.value.length === 0}
-          onClick={() => jumpTrade(1)}
-          title="Next trade (N)"
-        >
-          Trade ›
-        </Button>
+        {JUMPS.map(([way, text, title]) => (
+          <Button
+            key={way}
+            variant="quiet"
+            disabled={stops.value.length === 0}
+            onClick={() => jumpTrade(way)}
+            title={title}
+          >
+            {text}
+          </Button>
+        ))}
         <span class={s.rule} />
         <Button
           variant="quiet"
@@ -216,7 +206,7 @@ function Player() {
           icon="eye"
           label="Blind: hide symbol and dates"
           pressed={blind.value}
-          onClick={() => (blind.value = !blind.value)}
+          onClick={turns(blind)}
         />
         <span class={s.grow} />
         <span class={cx('num', s.where)}>
@@ -247,7 +237,7 @@ function Speed() {
         step={1}
         value={at < 0 ? SPEEDS.length - 1 : at}
         aria-valuetext={`${speed.value} bars a second`}
-        onInput={(event) => (speed.value = SPEEDS[Number((event.target as HTMLInputElement).value)] ?? 1)}
+        onInput={(event) => (speed.value = SPEEDS[Number(event.currentTarget.value)] ?? 1)}
       />
       <span class="num">{speed.value} bars/s</span>
     </label>
@@ -315,57 +305,51 @@ function Strip() {
 }
 const STRIP = 28
 
+interface FactProps {
+  readonly name: string
+  readonly class?: string
+  readonly children: ComponentChildren
+}
+
+const Fact = ({ name, class: look = 'num', children }: FactProps) => (
+  <div>
+    <dt>{name}</dt>
+    <dd class={look}>{children}</dd>
+  </div>
+)
+
 function Strategy() {
   const now = session.value!
   const bars = shown.value?.bars
   const { report, tracks, id } = now.backtest!
   const bar = cursor.value
   if (!bars) return null
-  const close = bars.close[now.first + bar]
-  const standing = standingAt(report, tracks, bar, close)
-  const fills = fillsAt(report, tracks, bars, now.first, bar)
-  const waiting = waitingAt(report, tracks, bars, now.first, bar)
+  const of = { report, tracks, bars, base: now.first }
+  const standing = standingAt(of, bar)
+  const fills = fillsAt(of, bar)
+  const waiting = waitingAt(of, bar)
   const { currency, initialCapital } = report
   const side = standing.position > 0 ? 'Long' : standing.position < 0 ? 'Short' : 'Flat'
   return (
     <>
       <dl class={s.standing}>
-        <div>
-          <dt>Position</dt>
-          <dd>
-            {side}{' '}
-            {standing.position !== 0 && <span class="num">{quantity(Math.abs(standing.position))}</span>}
-          </dd>
-        </div>
-        <div>
-          <dt>Average entry</dt>
-          <dd class="num">{price(standing.averagePrice, report.mintick)}</dd>
-        </div>
-        <div>
-          <dt>Open profit</dt>
-          <dd class={cx('num', tone(standing.openProfit))}>
-            {standing.position === 0 ? '—' : money(standing.openProfit, currency, { plus: true })}
-          </dd>
-        </div>
-        <div>
-          <dt>Closed profit</dt>
-          <dd class={cx('num', tone(standing.closedProfit))}>
-            {money(standing.closedProfit, currency, { plus: true })}
-            <span class="muted">
-              {' '}
-              in {count(standing.trades)} {standing.trades === 1 ? 'trade' : 'trades'}
-            </span>
-          </dd>
-        </div>
-        <div>
-          <dt>Equity</dt>
-          <dd class="num">
-            {money(standing.equity, currency)}
-            {standing.equity !== null && (
-              <span class="muted"> {gain(standing.equity / initialCapital - 1)}</span>
-            )}
-          </dd>
-        </div>
+        <Fact name="Position" class="">
+          {side} {standing.position !== 0 && <span class="num">{quantity(Math.abs(standing.position))}</span>}
+        </Fact>
+        <Fact name="Average entry">{price(standing.averagePrice, report.mintick)}</Fact>
+        <Fact name="Open profit" class={cx('num', tone(standing.openProfit))}>
+          {standing.position === 0 ? '—' : money(standing.openProfit, currency, { plus: true })}
+        </Fact>
+        <Fact name="Closed profit" class={cx('num', tone(standing.closedProfit))}>
+          {money(standing.closedProfit, currency, { plus: true })}
+          <span class="muted"> in {counted(standing.trades, 'trade')}</span>
+        </Fact>
+        <Fact name="Equity">
+          {money(standing.equity, currency)}
+          {standing.equity !== null && (
+            <span class="muted"> {gain(standing.equity / initialCapital - 1)}</span>
+          )}
+        </Fact>
       </dl>
       <section class={s.events} aria-label="Orders at this bar" aria-live={playing.value ? 'off' : 'polite'}>
         {fills.length === 0 && waiting.length === 0 && <p class="muted">No order fills on this bar.</p>}
@@ -399,10 +383,9 @@ function MarketOnly() {
   return (
     <dl class={s.standing}>
       {(['open', 'high', 'low', 'close'] as const).map((field) => (
-        <div key={field}>
-          <dt>{field[0]!.toUpperCase() + field.slice(1)}</dt>
-          <dd class="num">{price(bars[field][at], tick)}</dd>
-        </div>
+        <Fact key={field} name={field[0]!.toUpperCase() + field.slice(1)}>
+          {price(bars[field][at], tick)}
+        </Fact>
       ))}
     </dl>
   )

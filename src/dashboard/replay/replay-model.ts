@@ -20,12 +20,8 @@ export interface Standing {
 }
 
 /** Position, equity and profit at the close of a bar of the run. */
-export function standingAt(
-  report: Report,
-  tracks: readonly Track[],
-  bar: number,
-  close: number | undefined,
-): Standing {
+export function standingAt({ report, tracks, bars, base }: Replayed, bar: number): Standing {
+  const close = bars.close[base + bar]
   let [size, cost, openProfit, closedProfit, trades] = [0, 0, 0, 0, 0]
   for (const trade of report.trades) {
     if (trade.entryBar > bar) continue
@@ -54,15 +50,18 @@ export interface ExplainedFill {
   readonly why: string
 }
 
+/** A run, and the bars of the chart that it is replayed on. */
+export interface Replayed {
+  readonly report: Report
+  readonly tracks: readonly Track[]
+  readonly bars: Bars
+  /** The chart's bar that is the first of the run. */
+  readonly base: number
+}
+
 /** The fills on one bar, each with the reason why it filled there. */
-export function fillsAt(
-  report: Report,
-  tracks: readonly Track[],
-  bars: Bars,
-  base: number,
-  bar: number,
-): readonly ExplainedFill[] {
-  const { orders } = report
+export function fillsAt(of: Replayed, bar: number): readonly ExplainedFill[] {
+  const { orders } = of.report
   let low = 0
   let high = orders.length
   while (low < high) {
@@ -72,18 +71,12 @@ export function fillsAt(
   }
   const found: ExplainedFill[] = []
   for (let i = low; i < orders.length && orders[i]!.bar === bar; i++)
-    found.push({ order: orders[i]!, why: reasonOf(orders[i]!, report, tracks, bars, base) })
+    found.push({ order: orders[i]!, why: reasonOf(orders[i]!, of) })
   return found
 }
 
 /** The reason as a sentence: which order it was, how long it had waited, and what the bar did. */
-function reasonOf(
-  order: ReportOrder,
-  report: Report,
-  tracks: readonly Track[],
-  bars: Bars,
-  base: number,
-): string {
+function reasonOf(order: ReportOrder, { report, tracks, bars, base }: Replayed): string {
   const at = base + order.bar
   const text = (value: number | undefined) => priceText(value, report.mintick)
   const [open, high, low, close] = [bars.open[at], bars.high[at], bars.low[at], bars.close[at]]
@@ -116,23 +109,17 @@ const beyond = ({ type, qty, price }: Resting, open: number): boolean =>
   (type === 'limit') === qty > 0 ? open <= price : open >= price
 
 /** Orders that wait for the next open. They were placed at this bar's close, so they give nothing away. */
-export function waitingAt(
-  report: Report,
-  tracks: readonly Track[],
-  bars: Bars,
-  base: number,
-  bar: number,
-): readonly ReportOrder[] {
+export function waitingAt(of: Replayed, bar: number): readonly ReportOrder[] {
+  const { report, tracks, bars, base } = of
   const open = bars.open[base + bar + 1]
   if (open === undefined) return []
   const slip = Number(report.script.declaration['slippage'] ?? 0) * report.mintick + report.mintick / 2
   const resting = new Set(restingAt(tracks, bar).map((one) => one.id))
-  return fillsAt(report, tracks, bars, base, bar + 1)
+  return fillsAt(of, bar + 1)
     .map(({ order }) => order)
-    .filter(
-      (order) =>
-        order.comment !== 'Margin call' && !resting.has(order.id) && Math.abs(order.price - open) <= slip,
-    )
+    .filter(({ comment, id, price }) => {
+      return comment !== 'Margin call' && !resting.has(id) && Math.abs(price - open) <= slip
+    })
 }
 
 export interface Resting {
@@ -182,12 +169,8 @@ export function ticksUntil(trades: readonly ReportTrade[], bar: number): readonl
 
 /** The bars on which something happened, sorted and without duplicates. */
 export function tradeBars(trades: readonly ReportTrade[]): readonly number[] {
-  const bars = new Set<number>()
-  for (const trade of trades) {
-    bars.add(trade.entryBar)
-    if (trade.status === 'closed') bars.add(trade.exitBar)
-  }
-  return [...bars].sort((a, b) => a - b)
+  const bars = trades.flatMap((one) => [one.entryBar, ...(one.status === 'closed' ? [one.exitBar] : [])])
+  return [...new Set(bars)].sort((a, b) => a - b)
 }
 
 /** The first of `sorted` after `from`, or the last before it; null = none. */

@@ -2,10 +2,9 @@
 
 import type { Cursor as SavedCursor, Bookmark } from '../../wire/replay.ts'
 import { batch, computed, effect, signal } from '@preact/signals'
-import type { Report } from '../../wire/report.ts'
-import type { Track } from '../../wire/track.ts'
 import { call } from '../api-client.ts'
 import { barAt } from '../chart/bars.ts'
+import { isSameMarket } from '../charts.ts'
 import { chartView } from '../chart/on-screen.ts'
 import { replayOnChart, shown } from '../chart/chart-state.ts'
 import type { PriceLevel } from '../chart/scene.ts'
@@ -13,11 +12,17 @@ import { money, quantity } from '../format.ts'
 import { toastError } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
 import { bottomMaximised, run, type Market } from '../workspace.ts'
-import { neighbour, orderText, restingAt, standingAt, tradeBars, waitingAt } from './replay-model.ts'
+import {
+  neighbour,
+  orderText,
+  restingAt,
+  standingAt,
+  tradeBars,
+  waitingAt,
+  type Replayed,
+} from './replay-model.ts'
 
 export type { SavedCursor }
-
-export type { Bookmark }
 
 export interface ActiveReplay {
   readonly market: Market
@@ -29,11 +34,7 @@ export interface ActiveReplay {
   readonly start: string
   readonly end: string
   /** The run that is replayed; null = the market alone. */
-  readonly backtest: {
-    readonly id: string
-    readonly report: Report
-    readonly tracks: readonly Track[]
-  } | null
+  readonly backtest: (Pick<Replayed, 'report' | 'tracks'> & { readonly id: string }) | null
 }
 
 export const session = signal<ActiveReplay | null>(null)
@@ -95,10 +96,8 @@ export async function begin(
     // The server stores the session so that another browser can open it; this page has everything to draw already.
     const id = await keptRun()
     if (id === null) return
-    await call('POST /api/platform/backtests/{id}/replay', {
-      path: { id },
-      query: { exchange: market.exchange },
-    })
+    const query = { exchange: market.exchange }
+    await call('POST /api/platform/backtests/{id}/replay', { path: { id }, query })
     backtest = { id, report: current.report, tracks: current.tracks }
     first = barAt(bars, current.report.range.from ?? bars.time[0]!)
     last = Math.min(last, first + current.report.range.bars - 1)
@@ -151,16 +150,15 @@ export const step = (bars: number): void => {
   playing.value = false
   goTo(cursor.peek() + bars)
 }
-export function jumpTrade(way: 1 | -1): void {
-  const to = neighbour(stops.peek(), cursor.peek(), way)
-  if (to !== null) goTo(to)
-}
+export const jumpTrade = (way: 1 | -1): void => jump(stops.peek(), way)
 export function jumpBookmark(way: 1 | -1): void {
-  const to = neighbour(
+  jump(
     bookmarks.peek().map((one) => one.bar),
-    cursor.peek(),
     way,
   )
+}
+function jump(bars: readonly number[], way: 1 | -1): void {
+  const to = neighbour(bars, cursor.peek(), way)
   if (to !== null) goTo(to)
 }
 export const togglePlay = (): void => {
@@ -217,24 +215,15 @@ effect(() => {
   const now = session.value
   const chart = shown.value
   if (!now || !chart) return
-  const { market } = chart
-  const same =
-    market.symbol === now.market.symbol &&
-    market.exchange === now.market.exchange &&
-    market.interval === now.market.interval
-  if (!same) {
+  if (!isSameMarket(chart.market, now.market)) {
     playing.value = false
     session.value = null
     replayOnChart.value = null
     return
   }
   const cut = now.first + cursor.value
-  replayOnChart.value = {
-    cut,
-    levels: levelsAt(now, cursor.value),
-    blind: blind.value,
-    withTrades: now.backtest !== null,
-  }
+  const levels = levelsAt(now, cursor.value)
+  replayOnChart.value = { cut, levels, blind: blind.value, withTrades: now.backtest !== null }
   follow(cut)
 })
 
@@ -254,9 +243,10 @@ function levelsAt(now: ActiveReplay, bar: number): readonly PriceLevel[] {
   const bars = shown.peek()?.bars
   if (!backtest || !bars) return []
   const { report, tracks } = backtest
+  const of = { report, tracks, bars, base: now.first }
   const levels: PriceLevel[] = []
   const close = bars.close[now.first + bar]
-  const standing = standingAt(report, tracks, bar, close)
+  const standing = standingAt(of, bar)
   if (standing.averagePrice !== null)
     levels.push({
       price: standing.averagePrice,
@@ -270,7 +260,7 @@ function levelsAt(now: ActiveReplay, bar: number): readonly PriceLevel[] {
       tone: 'muted',
     })
   if (close !== undefined)
-    for (const order of waitingAt(report, tracks, bars, now.first, bar))
+    for (const order of waitingAt(of, bar))
       levels.push({ price: close, text: `${orderText(order)} at the next open`, tone: 'muted' })
   return levels
 }
