@@ -30,7 +30,6 @@ export const isSameMarket = (a: Market, b: Market): boolean =>
 /** A script on a chart beside the editor's, as the browser remembers it and a layout keeps it. */
 export type Study = LayoutChart['studies'][number]
 
-/** What one chart shows. */
 export interface OneChart {
   readonly id: string
   readonly market: Market
@@ -120,7 +119,6 @@ export const placed = sameWords(() => {
   return all.slice(0, placesOf(shape)).map(({ id }) => id)
 })
 export const activeId = computed(() => charts.value.active)
-/** The chart that the script runs on. */
 export const scriptId = computed(() => {
   const { script, active } = charts.value
   return placed.value.includes(script) ? script : active
@@ -141,7 +139,6 @@ export function fieldOf<F extends Exclude<keyof OneChart, 'id'>>(
 
 /** The market on the active chart; at first the built-in S&P 500 bars. */
 export const market = linked(fieldOf('market'))
-/** The market that the script runs on. */
 export const scriptMarket = computed(() => chartIn(charts.value, scriptId.value).market)
 
 export function changeChart(id: string, change: Partial<OneChart>): void {

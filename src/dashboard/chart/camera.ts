@@ -67,7 +67,6 @@ export class Camera {
     this.autoScale()
   }
 
-  /** Shows the bars since a time, to the newest. */
   showSince(time: number): void {
     const { bars } = this.#scene()
     this.showRange(lowerBound(bars.time.subarray(0, bars.length), time) - 0.5, this.#last() + 4)
@@ -83,7 +82,6 @@ export class Camera {
     this.showRange(bar - span * edge, bar + span * (1 - edge))
   }
 
-  /** Brings all bars from one to another into view. */
   lookAtRange(from: number, to: number): void {
     const range = this.visible
     if (range && from > range.from + 2 && to < range.to - 4) return

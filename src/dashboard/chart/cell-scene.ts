@@ -123,7 +123,6 @@ function plottedOn(
   }
 }
 
-/** The other symbols. */
 function linesOf(cell: Cell): readonly ComparedLine[] {
   const [drawn, compared] = [cell.drawn.value, cell.compared.value ?? NONE]
   if (!drawn || compared.length === 0) return NONE

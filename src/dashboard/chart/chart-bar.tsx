@@ -23,30 +23,13 @@ import {
   symbolSearch,
   zone,
 } from './chart-state.ts'
-import { CHART_TYPES, isPriceType, LINE_TYPES, type ChartType } from './draw-bars.ts'
+import { CHART_TYPES, isPriceType, LINE_TYPES, TYPE_NAMES } from './draw-bars.ts'
 import { GridMenu } from '../layouts/grid-menu.tsx'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
 import { item, Menu, type MenuItem } from '../ui/menu.tsx'
 import { chartView, goToDate, takePicture } from './on-screen.ts'
 import { words } from '../../lib/words.ts'
 
-const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
-  candles: 'Candles',
-  hollow: 'Hollow candles',
-  bars: 'Bars',
-  line: 'Line',
-  step: 'Step line',
-  area: 'Area',
-  baseline: 'Baseline',
-  columns: 'Columns',
-  'high-low': 'High-low',
-  'heikin-ashi': 'Heikin-Ashi',
-  renko: 'Renko',
-  'line-break': 'Line break',
-  kagi: 'Kagi',
-  'point-figure': 'Point and figure',
-  range: 'Range bars',
-}
 /** Choices for the length of a run; the last one is the most bars that a run may have. */
 const RUN_BARS = [1000, 5000, 20_000, 100_000, 2_000_000]
 const ZONES = words(

@@ -4,7 +4,8 @@ import { activeId, charts, neighbourOf, placed, setLink, setShape } from '../cha
 import { commandOf, turns, type Command } from '../commands.ts'
 import { drawingBar } from '../settings.ts'
 import { toastError } from '../ui/ui.tsx'
-import { askAlert } from './ask-alert.ts'
+import { alertAt, side } from '../workspace.ts'
+import { onTick, type Cell } from './cell.ts'
 import {
   activate,
   activeCell,
@@ -21,6 +22,12 @@ import {
 } from './chart-state.ts'
 import { GRID_NAMES, LINKS, SHAPES } from '../layouts/grids.ts'
 import { chartView, focusChart, goToDate, takePicture } from './on-screen.ts'
+
+/** Opens the form of an alert at a price, and beside the chart the list that it will stand in. */
+export function askAlert(cell: Cell, at: number): void {
+  alertAt.value = { market: cell.market.value, price: onTick(cell, at) }
+  side.value = 'alerts'
+}
 
 const severalCharts = (): boolean => placed.peek().length > 1
 

@@ -5,20 +5,26 @@ import { extremesOf, together } from './extremes.ts'
 import { bodyWidth, faded, inView, strokePath, type Paint } from './paint.ts'
 import { PRICE_TYPES, type PriceType } from './price-bars.ts'
 
-export const CHART_TYPES = [
-  'candles',
-  'hollow',
-  'bars',
-  'line',
-  'step',
-  'area',
-  'baseline',
-  'columns',
-  'high-low',
-  'heikin-ashi',
-  ...PRICE_TYPES,
-] as const
-export type ChartType = (typeof CHART_TYPES)[number]
+/** In the order of the menu. */
+export const TYPE_NAMES = {
+  candles: 'Candles',
+  hollow: 'Hollow candles',
+  bars: 'Bars',
+  line: 'Line',
+  step: 'Step line',
+  area: 'Area',
+  baseline: 'Baseline',
+  columns: 'Columns',
+  'high-low': 'High-low',
+  'heikin-ashi': 'Heikin-Ashi',
+  renko: 'Renko',
+  'line-break': 'Line break',
+  kagi: 'Kagi',
+  'point-figure': 'Point and figure',
+  range: 'Range bars',
+} as const
+export type ChartType = keyof typeof TYPE_NAMES
+export const CHART_TYPES = Object.keys(TYPE_NAMES) as readonly ChartType[]
 
 export const isPriceType = (type: ChartType): type is PriceType =>
   (PRICE_TYPES as readonly ChartType[]).includes(type)

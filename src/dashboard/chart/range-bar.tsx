@@ -1,9 +1,9 @@
 // The bar below the chart: how far back to show, the scale, and when the newest bar closes.
 
 import { useEffect, useState } from 'preact/hooks'
-import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { Toolbar } from '../ui/toolbar.tsx'
 import { Button } from '../ui/ui.tsx'
+import { barMsOf } from './bars.ts'
 import s from './chart.module.css'
 import { priceScale, replayOnChart, shown, turnsScale, zone } from './chart-state.ts'
 import type { ChartView } from './view.ts'
@@ -38,8 +38,7 @@ export function RangeBar({ view }: { readonly view: ChartView | null }) {
   return (
     <Toolbar label="Range and scale" class={s.rangeBar}>
       {RANGES.map(([name, days, words]) => {
-        const parsed = parseInterval(chart.market.interval)
-        const few = days > 0 && parsed !== null && (days * DAY_MS) / intervalMs(parsed) < BARS_MIN
+        const few = days > 0 && (days * DAY_MS) / barMsOf(chart.market.interval) < BARS_MIN
         return (
           <Button
             key={name}
@@ -94,10 +93,10 @@ function useNow(): number {
 function Closes() {
   const now = useNow()
   const chart = shown.value
-  const parsed = chart && parseInterval(chart.market.interval)
-  if (!chart || !parsed) return null
-  const left = chart.bars.time[chart.bars.length - 1]! + intervalMs(parsed) - now
-  if (left <= 0 || left > intervalMs(parsed)) return null
+  if (!chart) return null
+  const length = barMsOf(chart.market.interval)
+  const left = chart.bars.time[chart.bars.length - 1]! + length - now
+  if (left <= 0 || left > length) return null
   return (
     <span class="num muted" title="Until the newest bar closes">
       {clockText(left)}
@@ -107,23 +106,17 @@ function Closes() {
 
 function Clock() {
   const now = useNow()
-  const text = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone.value,
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  }).format(now)
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone: zone.value, timeStyle: 'medium' })
   return (
     <span class="num muted" title={`The time in ${zone.value}`}>
-      {text}
+      {format.format(now)}
     </span>
   )
 }
 
 function clockText(ms: number): string {
   const seconds = Math.ceil(ms / 1000)
-  const two = (value: number) => String(value).padStart(2, '0')
   const days = Math.floor(seconds / 86_400)
-  const rest = `${two(Math.floor(seconds / 3600) % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  const rest = new Date(seconds * 1000).toISOString().slice(11, 19)
   return days > 0 ? `${days}d ${rest}` : rest
 }

@@ -175,7 +175,6 @@ export class ChartView {
     return this.#chart.takeScreenshot(true, false)
   }
 
-  /** The price at a height of the price pane. */
   priceAt(y: number): number | null {
     return this.panes[0]?.series.coordinateToPrice(y) ?? null
   }

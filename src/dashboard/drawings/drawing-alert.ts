@@ -9,7 +9,6 @@ import { LINE_SCRIPT, SCRIPT_NAME } from './line-script.ts'
 import { TOOL_NAMES } from './tools.ts'
 import type { Watchable } from './watchables.ts'
 
-/** Opens the alert form for a drawing. */
 export function askDrawingAlert(of: Drawing, { price, line }: Watchable): void {
   if (line) lineAlert(of, line).then(ask, toastError)
   else if (price !== undefined) ask({ price: price })

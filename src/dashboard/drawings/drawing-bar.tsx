@@ -61,10 +61,10 @@ function Glyph({ path }: { readonly path: string }) {
 }
 
 const SWITCHES = [
-  ['Magnet: stick to open, high, low and close', magnet, <Glyph key="magnet" path={GLYPHS.magnet} />],
-  ['Keep the tool after a drawing', keepTool, <Glyph key="keep" path={GLYPHS.keep} />],
-  ['Lock all drawings', lockAll, <Glyph key="lock" path={GLYPHS.lock} />],
-  ['Hide all drawings', hideAll, <Icon key="eye" name="eye" />],
+  ['Magnet: stick to open, high, low and close', magnet, () => <Glyph path={GLYPHS.magnet} />],
+  ['Keep the tool after a drawing', keepTool, () => <Glyph path={GLYPHS.keep} />],
+  ['Lock all drawings', lockAll, () => <Glyph path={GLYPHS.lock} />],
+  ['Hide all drawings', hideAll, () => <Icon name="eye" />],
 ] as const
 
 const STEPS = [
@@ -96,7 +96,7 @@ export function DrawingBar() {
         <span class={s.rule} />
         {SWITCHES.map(([label, of, glyph]) => (
           <Tool key={label} label={label} on={of.value} pressed={of.value} run={turns(of)}>
-            {glyph}
+            {glyph()}
           </Tool>
         ))}
         <span class={s.rule} />

@@ -31,16 +31,18 @@ const HANDLE = 5
 type Theme = keyof typeof INK
 type Style = DrawingStyle & typeof DEFAULT_STYLE
 
-/** The drawing's own style merged over its tool's defaults. */
-export const styleOf = (drawing: Drawing, theme: Theme = 'dark'): Style => STYLES[theme](drawing)
+/** Made once for a drawing and a theme, since all of them are drawn in every frame: a change of one is another object. */
+function byTheme<V>(make: (drawing: Drawing, theme: Theme) => V): (drawing: Drawing, theme?: Theme) => V {
+  const on = (theme: Theme) => memoOf((drawing: Drawing) => make(drawing, theme))
+  const made = { dark: on('dark'), light: on('light') }
+  return (drawing, theme = 'dark') => made[theme](drawing)
+}
 
-/** Made once for a drawing, since all of them are drawn in every frame: a change of one is another object. */
-const stylesOn = (theme: Theme) =>
-  memoOf(({ tool, style }: Drawing) => {
-    const all: object = { ...DEFAULT_STYLE, color: INK[theme], ...codeOf(tool).defaultStyle, ...style }
-    return all as Style
-  })
-const STYLES = { dark: stylesOn('dark'), light: stylesOn('light') }
+/** The drawing's own style merged over its tool's defaults. */
+export const styleOf = byTheme(({ tool, style }, theme): Style => {
+  const all: object = { ...DEFAULT_STYLE, color: INK[theme], ...codeOf(tool).defaultStyle, ...style }
+  return all as Style
+})
 
 type LibraryStyle = DrawContext['style']
 /** Fields of a style that the library would not read: there must be none, or types fail. */
@@ -52,15 +54,11 @@ const inOrder = <P>({ tool }: Drawing, points: readonly P[]): P[] =>
   tool === 'fib-retracement' ? points.toReversed() : [...points]
 
 /** A drawing in the form that the library's tools expect: times in seconds, all styles set. */
-const forTool = (drawing: Drawing, theme: Theme = 'dark'): DrawContext['drawing'] => FORMS[theme](drawing)
-
-const formsOn = (theme: Theme) =>
-  memoOf((drawing: Drawing) => {
-    const points = inOrder(drawing, drawing.points).map(({ time, price }) => ({ time: time / SECOND, price }))
-    const form = { id: drawing.id, tool: drawing.tool, points, style: styleOf(drawing, theme), paneIndex: 0 }
-    return form as DrawContext['drawing']
-  })
-const FORMS = { dark: formsOn('dark'), light: formsOn('light') }
+const forTool = byTheme((drawing, theme): DrawContext['drawing'] => {
+  const points = inOrder(drawing, drawing.points).map(({ time, price }) => ({ time: time / SECOND, price }))
+  const form = { id: drawing.id, tool: drawing.tool, points, style: styleOf(drawing, theme), paneIndex: 0 }
+  return form as DrawContext['drawing']
+})
 
 /** The part of the library's render context that its tools read. */
 function renderContext(surface: Surface, drawing: Drawing, dpr: number, background: string): RenderContext {
@@ -184,6 +182,7 @@ function handlesOf({ tool }: Drawing, points: readonly Spot[]): readonly Spot[] 
   if (tool === 'parallel-channel' && a && b && c) return [a, b, { x: (a.x + b.x) / 2, y: c.y }]
   return codeOf(tool).freehand ? [] : points
 }
+
 /** Tools that draw nothing outside the rectangle around their points. */
 const WITHIN_POINTS: ReadonlySet<string> = new Set(
   words('trend-line arrow rectangle triangle path brush highlighter'),
@@ -196,10 +195,10 @@ function isApart(drawing: Drawing, points: readonly Spot[], { x, y }: Spot, reac
   const room = reach + lineWidth
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity]
   for (const point of points) {
-    left = Math.min(left, point.x)
-    right = Math.max(right, point.x)
-    top = Math.min(top, point.y)
-    bottom = Math.max(bottom, point.y)
+    if (point.x < left) left = point.x
+    if (point.x > right) right = point.x
+    if (point.y < top) top = point.y
+    if (point.y > bottom) bottom = point.y
   }
   return x < left - room || x > right + room || y < top - room || y > bottom + room
 }

@@ -363,7 +363,8 @@ export class DrawingGestures {
     if (this.#moved.peek() === null && Math.hypot(place.x - from.x, place.y - from.y) < 2) return
     // By whole bars, and up and down by pixels, so that a line keeps its look on a logarithmic scale.
     const bars = Math.round(surface.barAt(place.x) - surface.barAt(from.x))
-    const priceOf = (price: number) => surface.priceAt(surface.y(price) + place.y - from.y)
+    const down = place.y - from.y
+    const priceOf = (price: number) => surface.priceAt(surface.y(price) + down)
     this.#moved.value = before.map((one) => {
       if (hit.point < 0) return shifted(one, surface, bars, priceOf)
       if (one.id !== hit.id) return one
