@@ -16,11 +16,6 @@ export interface Market {
   readonly interval: string
 }
 
-/** A symbol, whatever the interval. */
-export type Named = Pick<Market, 'exchange' | 'symbol'>
-
-export const nameOf = ({ exchange, symbol }: Named): string => `${exchange}:${symbol}`
-
 /** Of what is of a market: the market alone. */
 export const seriesOf = ({ exchange, symbol, interval }: Market): Market => ({ exchange, symbol, interval })
 

@@ -7,12 +7,17 @@ import { placesOf } from '../lib/tick-places.ts'
 export const intervalText = (interval: string): string =>
   interval.replace(/[dw]$/, (unit) => unit.toUpperCase())
 
-/** A series by its name: SP:SPX 1D. */
-export const marketText = (of: {
+/** A symbol, whatever the interval. */
+export interface Named {
   readonly exchange: string
   readonly symbol: string
-  readonly interval: string
-}): string => `${of.exchange}:${of.symbol} ${intervalText(of.interval)}`
+}
+
+export const nameOf = ({ exchange, symbol }: Named): string => `${exchange}:${symbol}`
+
+/** A series by its name: SP:SPX 1D. */
+export const marketText = (of: Named & { readonly interval: string }): string =>
+  `${nameOf(of)} ${intervalText(of.interval)}`
 
 /** What the server says, with series as they are named here: SP:SPX 1D. */
 export const saidText = (sentence: string): string =>

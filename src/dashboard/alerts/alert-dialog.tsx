@@ -14,7 +14,7 @@ import { subjectOf } from '../studies/study-menu.tsx'
 import { FormDialog, useForm, type FormOf } from '../ui/form.tsx'
 import { Field, Select, Skeleton } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { nameOf as fullName } from '../charts.ts'
+import { nameOf as fullName } from '../format.ts'
 import { namesOfAll } from '../watchlists/quotes.ts'
 import { alertAt, type AlertWish, type Subject } from '../workspace.ts'
 import {

@@ -2,7 +2,8 @@
 
 import { computed } from '@preact/signals'
 import { memoOf } from '../../lib/memo.ts'
-import { isSameMarket, nameOf } from '../charts.ts'
+import { nameOf } from '../format.ts'
+import { isSameMarket } from '../charts.ts'
 import { palette, theme } from '../settings.ts'
 import { layersOf, type Layer } from '../studies/studies.ts'
 import { run } from '../workspace.ts'

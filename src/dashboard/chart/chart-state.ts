@@ -4,17 +4,8 @@ import { batch, computed, signal } from '@preact/signals'
 import { canBuild, intervalMs, parseInterval, type Interval } from '../../market/interval.ts'
 import { onceEach } from '../../lib/memo.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import {
-  activeId,
-  charts,
-  fieldOf,
-  market,
-  nameOf,
-  partOf,
-  scriptId,
-  type Market,
-  type Writable,
-} from '../charts.ts'
+import { nameOf } from '../format.ts'
+import { activeId, charts, fieldOf, market, partOf, scriptId, type Market, type Writable } from '../charts.ts'
 import { navigate, path } from '../router.ts'
 import { Cell } from './cell.ts'
 import type { PriceLevel } from './scene.ts'

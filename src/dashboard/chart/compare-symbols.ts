@@ -1,10 +1,10 @@
 // The symbols that are drawn over a chart: put on, changed, taken off, and their bars fetched and followed.
 
 import type { Bars } from '../../market/bars.ts'
-import { intervalText } from '../format.ts'
+import { nameOf, intervalText, type Named } from '../format.ts'
 import { computed, effect, signal, untracked } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { COMPARED_MAX, nameOf, type Compared, type Named } from '../charts.ts'
+import { COMPARED_MAX, type Compared } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { toast } from '../ui/ui.tsx'
 import { loadBars } from './bars.ts'

@@ -1,8 +1,8 @@
 // The legend's line of another symbol on the chart.
 
 import type { Bars } from '../../market/bars.ts'
-import { nameOf, type Compared, type Market } from '../charts.ts'
-import { intervalText, gain, time } from '../format.ts'
+import type { Compared, Market } from '../charts.ts'
+import { nameOf, intervalText, gain, time } from '../format.ts'
 import { theme } from '../settings.ts'
 import { Button, cx, toastError, IconButton } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'

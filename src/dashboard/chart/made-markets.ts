@@ -3,7 +3,7 @@
 import { continuousName, contractOf, contractsOf } from '../../market/continuous.ts'
 import { parseSpread, SPREAD_EXCHANGE } from '../../market/spread.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import { nameOf, type Named } from '../charts.ts'
+import { nameOf, type Named } from '../format.ts'
 
 /** What is known of a symbol, or of what it is made of; null = nothing. */
 export function factsOf(all: readonly SymbolFacts[], market: Named): SymbolFacts | null {

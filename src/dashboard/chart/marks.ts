@@ -381,9 +381,10 @@ export function rangeOf(marks: readonly Mark[], from: number, to: number, cut = 
   /** Answers whether there was any value. */
   const takeAll = (values: Float64Array, { start, run }: Mark): boolean => {
     const found = extremesOf(values, from - start, Math.min(cut - run, to - start))
+    if (found.low > found.high) return false
     take(found.low)
     take(found.high)
-    return found.low <= found.high
+    return true
   }
   for (const mark of marks) {
     if ((mark.display & DISPLAY.pane) === 0) continue

@@ -1,7 +1,6 @@
 // What a chart says of a market without bars: from where they can be had, and the ways to another symbol and to an import.
 
-import { nameOf } from '../charts.ts'
-import { intervalText } from '../format.ts'
+import { nameOf, intervalText } from '../format.ts'
 import { href } from '../router.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import type { Cell } from './cell.ts'

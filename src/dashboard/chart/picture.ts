@@ -1,7 +1,6 @@
 // A picture of the chart: its canvases, with the title painted on, since on the page that is HTML.
 
-import { price, time, intervalText } from '../format.ts'
-import { nameOf } from '../charts.ts'
+import { nameOf, price, time, intervalText } from '../format.ts'
 import { showsClock } from './bars.ts'
 import { mintick, symbol, zone } from './chart-state.ts'
 import { themeOf } from './paint.ts'

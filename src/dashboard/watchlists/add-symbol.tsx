@@ -1,7 +1,7 @@
 // The field that adds a symbol to a watchlist, as `AAPL` or `NASDAQ:AAPL`. It suggests the cached symbols.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { nameOf } from '../charts.ts'
+import { nameOf } from '../format.ts'
 import { Button, toast, toastError, uiStyles as ui } from '../ui/ui.tsx'
 import { changeList, type Watchlist } from './lists.ts'
 import { namesOfAll } from './quotes.ts'

@@ -3,7 +3,7 @@
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { signal } from '@preact/signals'
 import { ApiError, call } from '../api-client.ts'
-import { nameOf, type Named } from '../charts.ts'
+import { nameOf, type Named } from '../format.ts'
 
 export type { SymbolFacts }
 

@@ -4,9 +4,8 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { count, price, tone, gain } from '../format.ts'
+import { nameOf, count, price, tone, gain } from '../format.ts'
 import { showMarket } from '../chart/chart-state.ts'
-import { nameOf } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { Icon } from '../ui/icon.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
