@@ -51,10 +51,11 @@ export async function loadSession(): Promise<void> {
 
 /** Admits a user who has just signed in or up, before which the page could not learn the newest event. */
 export async function enter(next: User): Promise<void> {
-  if (!user.peek()) {
-    const visitor = await call('GET /api/auth/visitor').catch(() => null)
-    newestEvent.value = visitor?.newestEvent ?? null
-  }
+  if (!user.peek())
+    newestEvent.value = await call('GET /api/auth/visitor').then(
+      (visitor) => visitor.newestEvent,
+      () => null,
+    )
   welcome(next)
 }
 
