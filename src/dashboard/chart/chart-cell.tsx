@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { placed } from '../charts.ts'
 import { barsDrawn, firstPaint } from '../first-paint.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { Progress } from '../ui/ui.tsx'
+import { Progress, toastError } from '../ui/ui.tsx'
 import { bottom, bottomMaximised, lookAt, run, running, runProblem, runProgress } from '../workspace.ts'
 import { barAt } from './bars.ts'
 import type { Cell } from './cell.ts'
@@ -29,7 +29,6 @@ import { useCompared } from './compare-symbols.ts'
 import { Cover, RunProblem, TradeTooltip } from './cover.tsx'
 import { Legends } from './legend.tsx'
 import { passHover, passRange, passTime, takeRange } from './links.ts'
-import { useTools } from './use-tools.ts'
 import type { MarkedPane } from './marks.ts'
 import { ChartView } from './view.ts'
 import type { Camera } from './camera.ts'
@@ -184,6 +183,9 @@ function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView 
  * then that nothing else used are sent again, since one of them may belong to a tool.
  */
 function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
+  const once = useRef(false)
+  once.current ||= cell.shown.value !== null
+  const ready = once.current
   const kept = useRef<KeyboardEvent[] | null>([])
   // Before the browser paints: from then on the chart can have the focus, and on a busy machine effects come later.
   useLayoutEffect(() => {
@@ -200,9 +202,18 @@ function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDiv
       if (document.activeElement === host.current)
         host.current?.dispatchEvent(new KeyboardEvent(event.type, event))
   }
-  useTools(cell.shown.value !== null && view, ({ attachDrawings }, on) =>
-    attachDrawings(host.current!, on, cell, pressAgain),
-  )
+  useEffect(() => {
+    if (!view || !ready) return undefined
+    let detach: (() => void) | null = null
+    let gone = false
+    import('../drawings/attach.ts').then(({ attachDrawings }) => {
+      if (!gone && host.current) detach = attachDrawings(host.current, view, cell, pressAgain)
+    }, toastError)
+    return () => {
+      gone = true
+      detach?.()
+    }
+  }, [view, ready])
 }
 
 /** Shows the time or the trade that somebody asked for. */

@@ -32,7 +32,6 @@ import {
 import { areaName, areasText } from '../layouts/areas.ts'
 import { followDriver } from './links.ts'
 import { RangeBar } from './range-bar.tsx'
-import { useTools } from './use-tools.ts'
 
 const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
 const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
@@ -62,7 +61,7 @@ export function Chart() {
     }
   }, [])
   useFirstRun()
-  useTools(shown.value !== null, ({ attachTools }) => attachTools())
+  useTools()
   useTabTitle()
   const all = placed.value
   // Where there is no room for several, one is shown at a time.
@@ -96,6 +95,25 @@ export function Chart() {
       <RangeBar view={activeCell.value.view.value} />
     </div>
   )
+}
+
+/** Loads the commands of the drawing tools once there are bars, so that the bars need not wait for them. */
+function useTools(): void {
+  const once = useRef(false)
+  once.current ||= shown.value !== null
+  const ready = once.current
+  useEffect(() => {
+    if (!ready) return undefined
+    let detach: (() => void) | null = null
+    let gone = false
+    import('../drawings/attach.ts').then(({ attachTools }) => {
+      if (!gone) detach = attachTools()
+    }, toastError)
+    return () => {
+      gone = true
+      detach?.()
+    }
+  }, [ready])
 }
 
 /** Restores a run on the chart: the backtest in the address, else the last run, else a first run of the open script. */
@@ -134,7 +152,10 @@ function useTabTitle(): void {
     const stop = effect(() => {
       const chart = shown.value
       const replay = replayOnChart.value
-      if (replay?.blind) return void (document.title = 'Replay · Chartroom')
+      if (replay?.blind) {
+        document.title = 'Replay · Chartroom'
+        return
+      }
       const last = Math.min(replay?.cut ?? Infinity, chart ? chart.bars.length - 1 : -1)
       if (!chart || last < 0) return
       const { close } = chart.bars
