@@ -25,9 +25,6 @@ export function AddLibrary({ path }: { readonly path: string }) {
       if (script.peek().source.trim() !== '') await checkScript()
     },
   })
-  const take = async (file: File | undefined) => {
-    if (file) form.set('source', await file.text())
-  }
   return (
     <FormDialog of={form} title="Add a library" action="Add the library" width={720}>
       <p class="muted">
@@ -35,20 +32,16 @@ export function AddLibrary({ path }: { readonly path: string }) {
         import, and nobody else’s.
       </p>
       <Field label="Imported as" {...form.field('path')} />
-      <Field
-        label="Source"
-        rows={14}
-
-        autofocus
-        {...form.field('source')}
-      />
+      <Field label="Source" rows={14} autofocus {...form.field('source')} />
       <label>
         or a file{' '}
         <input
           type="file"
           accept=".pine,.txt,text/plain"
           aria-label="The library’s source, as a file"
-          onChange={(event) => void take((event.target as HTMLInputElement).files?.[0])}
+          onChange={({ currentTarget: { files } }) =>
+            void files?.[0]?.text().then((text) => form.set('source', text))
+          }
         />
       </label>
     </FormDialog>

@@ -27,6 +27,7 @@ import {
 import { tags } from '@lezer/highlight'
 import type { Diagnostic as ScriptDiagnostic } from '../../wire/script.ts'
 import { commandFor } from '../commands.ts'
+import { box } from './box.ts'
 import { ownKeys, withoutOwn } from './editor-keys.ts'
 import { fixesOf, type Fix } from './fixes.ts'
 import { help } from './help.ts'
@@ -148,16 +149,9 @@ const look = EditorView.theme({
   },
   '.cm-diagnostic-error': { boxShadow: 'inset 2px 0 var(--down)' },
   '.cm-diagnostic-warning': { boxShadow: 'inset 2px 0 var(--warn)' },
-  '.cm-lintRange-error': {
-    backgroundImage: 'none',
-    textDecoration: 'underline wavy var(--down) 1px',
-    textUnderlineOffset: '3px',
-  },
-  '.cm-lintRange-warning': {
-    backgroundImage: 'none',
-    textDecoration: 'underline wavy var(--warn) 1px',
-    textUnderlineOffset: '3px',
-  },
+  '.cm-lintRange-error, .cm-lintRange-warning': { backgroundImage: 'none', textUnderlineOffset: '3px' },
+  '.cm-lintRange-error': { textDecoration: 'underline wavy var(--down) 1px' },
+  '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--warn) 1px' },
   '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--text)' },
   '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--line)' },
   '.cm-panel.cm-search': { padding: '6px 10px', fontFamily: 'var(--font)', fontSize: '12px' },
@@ -168,23 +162,14 @@ const look = EditorView.theme({
     fontSize: '16px',
     padding: '0 6px',
   },
-  '.cm-textfield': {
+  '.cm-textfield, .cm-button': {
     border: '1px solid var(--line-strong)',
     borderRadius: '4px',
-    background: 'var(--bg)',
     color: 'var(--text)',
     fontSize: '12px',
-    padding: '3px 6px',
   },
-  '.cm-button': {
-    border: '1px solid var(--line-strong)',
-    borderRadius: '4px',
-    background: 'var(--surface)',
-    backgroundImage: 'none',
-    color: 'var(--text)',
-    fontSize: '12px',
-    padding: '3px 8px',
-  },
+  '.cm-textfield': { background: 'var(--bg)', padding: '3px 6px' },
+  '.cm-button': { background: 'var(--surface)', backgroundImage: 'none', padding: '3px 8px' },
 })
 
 /**
@@ -198,16 +183,10 @@ const tabPassesThrough: Extension = EditorView.domEventObservers({
   },
   keydown(event, view) {
     if (['Tab', 'Shift', 'Escape'].includes(event.key)) return
-    typedInto.add(view)
-    view.setTabFocusMode(false)
+    isTypedInto(view)
   },
-  pointerdown(_event, view) {
-    typedInto.add(view)
-    view.setTabFocusMode(false)
-  },
-  blur(_event, view) {
-    typedInto.delete(view)
-  },
+  pointerdown: (_event, view) => isTypedInto(view),
+  blur: (_event, view) => void typedInto.delete(view),
 })
 /** What is done with the whole script comes before what the editor would do at the same keys. */
 const scriptCommands: Extension = Prec.highest(
@@ -223,23 +202,34 @@ const scriptCommands: Extension = Prec.highest(
 /** Editors in which a key was pressed, or that were clicked, since they got the focus. */
 const typedInto = new WeakSet<EditorView>()
 
+function isTypedInto(view: EditorView): void {
+  typedInto.add(view)
+  view.setTabFocusMode(false)
+}
+
+/** What a text has whether it can be edited or not. */
+const shown: Extension = [
+  lineNumbers(),
+  highlightSpecialChars(),
+  drawSelection(),
+  search({ top: true }),
+  EditorView.contentAttributes.of({ 'aria-label': 'Pine Script source', tabindex: '0' }),
+]
+
 export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions): CodeEditor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const chosen = new Compartment()
   const extensions: Extension[] = [
-    lineNumbers(),
+    shown,
     lintGutter(),
     highlightActiveLineGutter(),
-    highlightSpecialChars(),
     history(),
-    drawSelection(),
     EditorState.allowMultipleSelections.of(true),
     indentUnit.of('    '),
     bracketMatching(),
     closeBrackets(),
     highlightActiveLine(),
     highlightSelectionMatches(),
-    search({ top: true }),
     pine,
     pineIndent,
     syntaxHighlighting(colours),
@@ -261,11 +251,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
       if (update.docChanged) options.onChange(update.state.doc.toString())
     }),
     tabPassesThrough,
-    EditorView.contentAttributes.of({
-      'aria-label': 'Pine Script source',
-      'data-editor': 'pine',
-      tabindex: '0',
-    }),
+    EditorView.contentAttributes.of({ 'data-editor': 'pine' }),
     look,
   ]
   const view = new EditorView({
@@ -317,19 +303,12 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
 export function mountCodeReader(parent: HTMLElement, text: string): () => void {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const extensions: Extension[] = [
-    lineNumbers(),
-    highlightSpecialChars(),
-    drawSelection(),
-    search({ top: true }),
+    shown,
     pine,
     syntaxHighlighting(colours),
     keymap.of([...searchKeymap, ...defaultKeymap]),
     EditorState.readOnly.of(true),
-    EditorView.contentAttributes.of({
-      'aria-label': 'Pine Script source',
-      'aria-readonly': 'true',
-      tabindex: '0',
-    }),
+    EditorView.contentAttributes.of({ 'aria-readonly': 'true' }),
     EditorView.theme({ '.cm-content': { padding: '8px 0' } }),
     look,
   ]
@@ -371,20 +350,9 @@ function mark(doc: Text, problem: ScriptDiagnostic): Diagnostic {
       name: label,
       apply: (view, start, end) => applyFix(view, { from: start + skipped, to: end, insert }),
     })),
-    severity: problem.severity ?? 'error',
+    severity: problem.severity,
     message: problem.message,
-    renderMessage: () => {
-      const box = document.createElement('div')
-      const text = document.createElement('div')
-      text.textContent = problem.message
-      box.append(text)
-      if (problem.hint) {
-        const hint = document.createElement('div')
-        hint.className = 'pine-doc'
-        hint.textContent = problem.hint
-        box.append(hint)
-      }
-      return box
-    },
+    renderMessage: () =>
+      box('', box('', problem.message), ...(problem.hint ? [box('pine-doc', problem.hint)] : [])),
   }
 }

@@ -27,11 +27,9 @@ export type Checked = Answer<'POST /api/platform/scripts/check'>
 /** What runs of a script are given besides its source. */
 type Given = Pick<OpenScript, 'inputs' | 'overrides' | 'asOf'>
 
+type Saved = Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> & Given
 /** The text and name as they are stored; null = never stored, or not known yet. */
-const saved = remembered<(Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> & Given) | null>(
-  'script.saved',
-  null,
-)
+const saved = remembered<Saved | null>('script.saved', null)
 export const visibility = computed(() =>
   saved.value && saved.value.id === script.value.id ? saved.value.visibility : 'private',
 )
@@ -50,9 +48,7 @@ export const unsaved = computed(() => {
 })
 
 const isSame = (a: Given['inputs'] = {}, b: Given['inputs'] = {}): boolean =>
-  [...new Set([...Object.keys(a), ...Object.keys(b)])].every(
-    (name) => JSON.stringify(a[name]) === JSON.stringify(b[name]),
-  )
+  Object.keys({ ...a, ...b }).every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]))
 
 export const checked = signal<Checked | null>(null)
 const checking = signal(false)
@@ -81,7 +77,6 @@ function keepDraft(): void {
   toast(`“${name.trim() || 'Untitled script'}” was not saved: it is kept under Open, Drafts`)
 }
 
-/** Opens a draft in the editor again, as unsaved text. */
 export function openDraft(draft: Draft): void {
   keepDraft()
   drafts.value = drafts.peek().filter((one) => one !== draft)
@@ -141,14 +136,13 @@ export async function saveScript(): Promise<void> {
       id === null
         ? await call('POST /api/platform/scripts', { body })
         : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body })
-    const { visibility } = stored
     const given = { inputs: values, overrides, ...(asOf !== undefined && { asOf }) }
-    saved.value = { id: stored.id, name, source, visibility, ...given }
+    saved.value = { id: stored.id, name, source, visibility: stored.visibility, ...given }
     // Keep what was typed while the answer was on its way.
     script.value = {
       ...script.value,
       id: stored.id,
-      name: script.value.name.trim() === '' ? name : script.value.name,
+      name: script.value.name.trim() ? script.value.name : name,
     }
     toast(`Saved as version ${stored.revision}`, { tone: 'up' })
   } catch (error) {
@@ -160,14 +154,12 @@ export async function saveScript(): Promise<void> {
 }
 
 /** Makes a private script public or a public one private, also in the editor if it is open there. */
-export async function publishOrNot({
-  id,
-  visibility: before,
-}: Pick<StoredScript, 'id' | 'visibility'>): Promise<void> {
-  const next = before === 'public' ? 'private' : 'public'
-  await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { visibility: next } })
-  if (saved.value?.id === id) saved.value = { ...saved.value, visibility: next }
-  if (next === 'private') return toast('Only you can see it now', { tone: 'up' })
+export async function publishOrNot(of: Pick<StoredScript, 'id' | 'visibility'>): Promise<void> {
+  const { id } = of
+  const visibility = of.visibility === 'public' ? 'private' : 'public'
+  await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { visibility } })
+  if (saved.value?.id === id) saved.value = { ...saved.value, visibility }
+  if (visibility === 'private') return toast('Only you can see it now', { tone: 'up' })
   const link = new URL(href(`/research/${id}`), location.href).href
   toast('Everybody can find it and read its source now', {
     tone: 'up',
@@ -181,10 +173,8 @@ export async function deleteScript(id: string): Promise<void> {
   await call('DELETE /api/platform/scripts/{id}', { path: { id } })
   const { name, source, visibility, inputs, overrides, asOf = null } = was
   const undo = async () => {
-    const again = await call('POST /api/platform/scripts', {
-      body: { name, source, visibility, inputs, overrides, asOf },
-    })
-    await openScript(again.id)
+    const body = { name, source, visibility, inputs, overrides, asOf }
+    await openScript((await call('POST /api/platform/scripts', { body })).id)
     toast(`“${name}” is stored again`, { tone: 'up' })
   }
   toast(`“${name}” is deleted`, { action: { text: 'Undo', run: () => void undo().catch(toastError) } })

@@ -22,7 +22,6 @@ const RUNS: Readonly<Record<string, Command>> = {
 }
 const OWN: ReadonlySet<Command> = new Set(Object.values(RUNS))
 
-/** The keys as they are chosen now. */
 export function ownKeys(): readonly KeyBinding[] {
   return OWN_ACTS.flatMap((act) => {
     const run = RUNS[act.id]

@@ -12,7 +12,6 @@ import s from './editor.module.css'
 
 const SHELVES = { mine: 'Mine', public: 'Public', examples: 'Examples', drafts: 'Drafts' } as const
 export type Shelf = keyof typeof SHELVES
-/** What each says where there is nothing on it. */
 const EMPTY: Readonly<Record<Shelf, string>> = {
   mine: 'Scripts you save are listed here.',
   public: 'Scripts that people on this server publish are listed here.',
@@ -20,21 +19,9 @@ const EMPTY: Readonly<Record<Shelf, string>> = {
   drafts: 'A script that was not saved is kept here when another one is opened in its place.',
 }
 
-interface Row {
-  readonly key: string
-  readonly name: string
-  readonly badge: string
-  readonly note: string
-  readonly open: () => void
-}
+type Row = Pick<ListedStudy, 'id' | 'name' | 'words' | 'edit'> & { readonly badge: string }
 
-const rowOf = ({ id, name, kind, words, edit }: ListedStudy): Row => ({
-  key: id,
-  name,
-  badge: kind,
-  note: words,
-  open: edit,
-})
+const rowOf = (one: ListedStudy): Row => ({ ...one, badge: one.kind })
 
 export function OpenScripts({ first }: { readonly first: Shelf }) {
   const close = useClose()
@@ -43,15 +30,15 @@ export function OpenScripts({ first }: { readonly first: Shelf }) {
   const stored = useStored()
   const of = (group: string) => stored.filter((one) => one.group === group).map(rowOf)
   const rows: Readonly<Record<Shelf, readonly Row[]>> = {
-    mine: of('Yours').map((row) => ({ ...row, note: '' })),
+    mine: of('Yours').map((row) => ({ ...row, words: '' })),
     public: of('Public'),
     examples: EXAMPLES.map(rowOf),
     drafts: drafts.value.map((one) => ({
-      key: String(one.at),
+      id: String(one.at),
       name: one.name.trim() || 'Untitled script',
       badge: 'not saved',
-      note: ago(one.at),
-      open: () => openDraft(one),
+      words: ago(one.at),
+      edit: () => openDraft(one),
     })),
   }
   const shown = rows[shelf].filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()))
@@ -63,18 +50,18 @@ export function OpenScripts({ first }: { readonly first: Shelf }) {
         <Empty title={rows[shelf].length === 0 ? 'Nothing here yet' : 'No match'}>{EMPTY[shelf]}</Empty>
       ) : (
         <div class={s.picker}>
-          {shown.map(({ key, name, badge, note, open }) => (
+          {shown.map(({ id, name, badge, words, edit }) => (
             <button
-              key={key}
+              key={id}
               type="button"
               onClick={() => {
                 close()
-                open()
+                edit()
               }}
             >
               <span>{name}</span>
               <Badge>{badge}</Badge>
-              <small class="muted">{note}</small>
+              <small class="muted">{words}</small>
             </button>
           ))}
         </div>

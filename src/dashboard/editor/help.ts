@@ -21,6 +21,7 @@ import {
 import { h, render } from 'preact'
 import type { Completion, SignatureHelp } from '../../language/editor.ts'
 import { Said } from '../ui/ui.tsx'
+import { box } from './box.ts'
 import { partsOf } from './signature-parts.ts'
 
 type Language = typeof import('../../language/editor.ts')
@@ -77,20 +78,15 @@ function optionOf(one: Completion): Option {
 const shortened = (text: string) => (text.length > 48 ? `${text.slice(0, 47)}…` : text)
 
 function described(one: Pick<Completion, 'name' | 'detail' | 'doc'>): HTMLElement {
-  const box = document.createElement('div')
-  const head = document.createElement('div')
-  head.className = 'pine-signature'
-  head.textContent = one.detail.startsWith('(') ? one.name + one.detail : `${one.name}  ${one.detail}`
-  box.append(head)
-  if (one.doc !== '') box.append(paragraph(one.doc))
-  return box
+  const head = one.detail.startsWith('(') ? one.name + one.detail : `${one.name}  ${one.detail}`
+  return box('', box('pine-signature', head), ...paragraph(one.doc))
 }
 
-function paragraph(text: string): HTMLElement {
-  const doc = document.createElement('div')
-  doc.className = 'pine-doc'
+function paragraph(text: string): readonly HTMLElement[] {
+  if (text === '') return []
+  const doc = box('pine-doc')
   render(h(Said, { text }), doc)
-  return doc
+  return [doc]
 }
 
 const hover = hoverTooltip(async (view, pos) => {
@@ -170,22 +166,16 @@ function closeSignature(view: EditorView): boolean {
 }
 
 function signatureDom(found: SignatureHelp): HTMLElement {
-  const box = document.createElement('div')
-  box.className = 'pine-help'
-  for (const text of found.signatures.slice(0, 4)) {
-    const line = document.createElement('div')
-    line.className = 'pine-signature'
-    line.append(found.name)
-    for (const part of partsOf(text, found)) {
+  const lines = found.signatures.slice(0, 4).map((text) => {
+    const parts = partsOf(text, found).map((part) => {
       const span = document.createElement('span')
       span.textContent = part.text
       if (part.current) span.className = 'pine-argument'
-      line.append(span)
-    }
-    box.append(line)
-  }
-  if (found.doc !== '') box.append(paragraph(found.doc))
-  return box
+      return span
+    })
+    return box('pine-signature', found.name, ...parts)
+  })
+  return box('pine-help', ...lines, ...paragraph(found.doc))
 }
 
 /** Words in comments and strings are not names. */

@@ -5,7 +5,7 @@ import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { OfferedPlot, Values } from '../studies/plot-sources.ts'
 import { Icon } from '../ui/icon.tsx'
-import { uiStyles } from '../ui/ui.tsx'
+import { Choice, uiStyles } from '../ui/ui.tsx'
 import s from './editor.module.css'
 import {
   groupsOf,
@@ -16,22 +16,19 @@ import {
   toHex,
   type ScriptInput,
 } from './input-model.ts'
-import { Choice, Flag, NumberField } from './value-fields.tsx'
+import { Flag, NumberField } from './value-fields.tsx'
 
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 
-export function InputFields({
-  list,
-  values,
-  plots = [],
-  onChange,
-}: {
+interface InputFieldsProps {
   readonly list: readonly ScriptInput[]
   readonly values: Values
   /** Plots of other indicators that a source may read. */
   readonly plots?: readonly OfferedPlot[]
   readonly onChange: (change: (before: Values) => Values) => void
-}) {
+}
+
+export function InputFields({ list, values, plots = [], onChange }: InputFieldsProps) {
   const set = (label: string, value: unknown) =>
     onChange(({ [label]: _before, ...others }) =>
       value === undefined ? others : { ...others, [label]: value },
@@ -54,17 +51,12 @@ export function InputFields({
   )
 }
 
-function InputField({
-  input,
-  values,
-  plots,
-  set: setValue,
-}: {
-  readonly input: ScriptInput
+interface InputFieldProps extends Pick<ControlProps, 'input' | 'plots'> {
   readonly values: Values
-  readonly plots: readonly OfferedPlot[]
   readonly set: (label: string, value: unknown) => void
-}) {
+}
+
+function InputField({ input, values, plots, set: setValue }: InputFieldProps) {
   const id = useId()
   const given = values[input.label]
   const value = given === undefined ? input.default : given
@@ -107,24 +99,25 @@ interface ControlProps {
   readonly id: string
   readonly input: ScriptInput
   readonly value: unknown
-  readonly plots?: readonly OfferedPlot[]
+  readonly plots: readonly OfferedPlot[]
   readonly set: (value: unknown) => void
 }
 
-function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Element {
-  const disabled = !input.active
-  const isNumber = input.kind === 'int' || input.kind === 'float' || input.kind === 'price'
+/** The value is one to choose from as well, though it need not be listed. */
+const withValue = (value: unknown, listed: readonly string[]): readonly string[] =>
+  listed.includes(textOf(value)) ? listed : [textOf(value), ...listed]
+
+function Control({ id, input, value, plots, set }: ControlProps): JSX.Element {
+  const common = { id, disabled: !input.active }
+  const typed = { ...common, class: uiStyles['input'], value: textOf(value) }
   if (input.options) {
-    const listed = input.options.map(String)
-    // The default need not be one of the options.
-    const known = listed.includes(textOf(value)) ? listed : [textOf(value), ...listed]
+    const isNumber = ['int', 'float', 'price'].includes(input.kind)
     return (
       <Choice
-        id={id}
+        {...common}
         value={textOf(value)}
-        disabled={disabled}
-        options={known.map((one) => [one, one] as const)}
-        set={(text) => set(isNumber ? Number(text) : text)}
+        options={withValue(value, input.options.map(String)).map((one) => [one, one])}
+        onChange={(text) => set(isNumber ? Number(text) : text)}
       />
     )
   }
@@ -134,12 +127,11 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
     case 'price':
       return (
         <NumberField
-          id={id}
+          {...common}
           shown={textOf(value)}
           value={value}
           read={(text) => readNumber(input, text)}
           set={set}
-          disabled={disabled}
           min={input.minval ?? undefined}
           max={input.maxval ?? undefined}
           step={input.step ?? (input.kind === 'int' ? 1 : 'any')}
@@ -154,10 +146,9 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
       const gone = isPlot && !offered.some(([option]) => option === chosen)
       return (
         <Choice
-          id={id}
+          {...common}
           value={chosen}
-          disabled={disabled}
-          set={(text) => set(text.startsWith('{') ? JSON.parse(text) : text)}
+          onChange={(text) => set(text.startsWith('{') ? JSON.parse(text) : text)}
           options={[
             ...own,
             ...SOURCES.map((one) => [one, one] as const),
@@ -167,27 +158,22 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
         />
       )
     }
-    case 'timeframe': {
-      const known = TIMEFRAMES.includes(textOf(value)) ? TIMEFRAMES : [textOf(value), ...TIMEFRAMES]
+    case 'timeframe':
       return (
         <Choice
-          id={id}
+          {...common}
           value={textOf(value)}
-          disabled={disabled}
-          set={set}
-          options={known.map((one) => [one, one === '' ? 'Chart' : one] as const)}
+          onChange={set}
+          options={withValue(value, TIMEFRAMES).map((one) => [one, one === '' ? 'Chart' : one])}
         />
       )
-    }
     case 'color':
-      return <ColourControl id={id} value={value} set={set} disabled={disabled} />
+      return <ColourControl {...common} value={value} set={set} />
     case 'time':
       return (
         <input
-          id={id}
-          class={uiStyles['input']}
+          {...typed}
           type="datetime-local"
-          disabled={disabled}
           value={toDateTime(value)}
           title="UTC"
           onChange={(event) => {
@@ -197,24 +183,12 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
         />
       )
     case 'text_area':
-      return (
-        <textarea
-          id={id}
-          class={uiStyles['input']}
-          rows={3}
-          disabled={disabled}
-          value={textOf(value)}
-          onInput={(event) => set(event.currentTarget.value)}
-        />
-      )
+      return <textarea {...typed} rows={3} onInput={(event) => set(event.currentTarget.value)} />
     default:
       return (
         <input
-          id={id}
-          class={uiStyles['input']}
+          {...typed}
           type="text"
-          disabled={disabled}
-          value={textOf(value)}
           placeholder={input.kind === 'session' ? '0930-1600:23456' : input.kind === 'symbol' ? 'SP:SPX' : ''}
           onChange={(event) => set(event.currentTarget.value)}
         />
@@ -222,17 +196,11 @@ function Control({ id, input, value, plots = [], set }: ControlProps): JSX.Eleme
   }
 }
 
-function ColourControl({
-  id,
-  value,
-  set,
-  disabled,
-}: {
-  readonly id: string
-  readonly value: unknown
-  readonly set: (value: unknown) => void
+interface ColourControlProps extends Pick<ControlProps, 'id' | 'value' | 'set'> {
   readonly disabled: boolean
-}) {
+}
+
+function ColourControl({ id, value, set, disabled }: ColourControlProps) {
   const { rgb, alpha } = toHex(value)
   const write = (colour: string, opacity: number) =>
     set(`${colour}${opacity.toString(16).padStart(2, '0')}`.toUpperCase())

@@ -6,36 +6,28 @@ export type { ScriptInput }
 
 export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
 
-export interface InputGroup {
-  readonly name: string
-  /** Inputs with the same `inline` name share a row. */
-  readonly rows: readonly (readonly ScriptInput[])[]
-}
-
-/** Groups in the order they first appear, as TradingView has them. */
-export function groupsOf(list: readonly ScriptInput[]): InputGroup[] {
-  const groups = new Map<string, ScriptInput[][]>()
-  for (const input of list) {
-    const rows = groups.get(input.group) ?? []
-    groups.set(input.group, rows)
-    const row = input.inline === '' ? undefined : rows.find((one) => one[0]?.inline === input.inline)
-    if (row) row.push(input)
-    else rows.push([input])
-  }
-  return [...groups].map(([name, rows]) => ({ name, rows }))
+/** Groups in the order they first appear, as TradingView has them; inputs with the same `inline` name share a row. */
+export function groupsOf(list: readonly ScriptInput[]) {
+  const groups = Map.groupBy(list, ({ group }) => group)
+  return [...groups].map(([name, inputs]) => {
+    const rows = Map.groupBy(inputs, (input) => input.inline || input)
+    return { name, rows: [...rows.values()] }
+  })
 }
 
 export const isChanged = (input: ScriptInput, given: Readonly<Record<string, unknown>>): boolean =>
   given[input.label] !== undefined && given[input.label] !== input.default
 
 /** The number, or a sentence that says what is wrong with the text. */
-export function readNumber(input: ScriptInput, text: string): number | string {
+export function readNumber(
+  { kind, minval, maxval }: Pick<ScriptInput, 'kind' | 'minval' | 'maxval'>,
+  text: string,
+): number | string {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return 'Not a number.'
-  if (input.kind === 'int' && !Number.isInteger(value)) return 'A whole number, please.'
-  if (input.minval !== null && value < input.minval) return `${input.minval} or more.`
-  if (input.maxval !== null && value > input.maxval) return `${input.maxval} or less.`
-  return value
+  if (kind === 'int' && !Number.isInteger(value)) return 'A whole number, please.'
+  if (minval !== null && value < minval) return `${minval} or more.`
+  return maxval !== null && value > maxval ? `${maxval} or less.` : value
 }
 
 /** A Date reaches this many ms before and after 1970. */

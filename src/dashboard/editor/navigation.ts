@@ -1,7 +1,7 @@
 // Ways through a script: to where a name is declared, to all its places at once, and past what is folded away.
 
 import { codeFolding, foldGutter, foldKeymap, foldService } from '@codemirror/language'
-import { EditorSelection, type EditorState, type Extension } from '@codemirror/state'
+import { EditorSelection, type Extension } from '@codemirror/state'
 import { crosshairCursor, EditorView, keymap, rectangularSelection } from '@codemirror/view'
 import type { Declared } from '../../language/references.ts'
 
@@ -78,18 +78,13 @@ function toDeclaration(view: EditorView, { declaration: { start, end } }: Declar
 /** Puts a cursor on every place of the name, so that what is typed next renames it. */
 function selectAll(view: EditorView, { ranges, whole }: Declared): void {
   const at = view.state.selection.main.head
-  const main = Math.max(
-    0,
-    ranges.findIndex(({ start, end }) => start <= at && at <= end),
-  )
+  const main = ranges.findIndex(({ start, end }) => start <= at && at <= end)
   const selected = ranges.map(({ start, end }) => EditorSelection.range(start, end))
+  const said = whole
+    ? 'What you type changes all of them.'
+    : 'Calls of a method on a value are not among them.'
   view.dispatch({
-    selection: EditorSelection.create(selected, main),
-    effects: EditorView.announce.of(saidOf(view.state, ranges.length, whole)),
+    selection: EditorSelection.create(selected, Math.max(0, main)),
+    effects: EditorView.announce.of(`${ranges.length} places selected. ${said}`),
   })
 }
-
-const saidOf = (state: EditorState, places: number, whole: boolean): string =>
-  whole
-    ? state.phrase('$ places selected. What you type changes all of them.', places)
-    : state.phrase('$ places selected. Calls of a method on a value are not among them.', places)

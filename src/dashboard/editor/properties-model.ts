@@ -4,6 +4,7 @@ import { datedDefaults, NEWEST_DAY } from '../../language/behaviour.ts'
 import { commissionRefusal } from '../../wire/commission.ts'
 import type { OpenScript, Overrides } from '../workspace.ts'
 import { words } from '../../lib/words.ts'
+import { readNumber } from './input-model.ts'
 
 /** The arguments of a declaration, given or default; null = not given. */
 export type Declaration = Readonly<Record<string, number | string | boolean | null>>
@@ -19,67 +20,47 @@ export type Property =
   | (Common & { readonly kind: 'flag' })
   | (Common & { readonly kind: 'choice'; readonly options: readonly (readonly [string, string])[] })
 
-const CURRENCIES = words('NONE USD EUR GBP JPY CHF AUD CAD NZD HKD SGD BTC ETH USDT')
+const CURRENCIES = words('USD EUR GBP JPY CHF AUD CAD NZD HKD SGD BTC ETH USDT')
+
+const number = (group: string, name: string, label: string, more: { whole?: true; hint?: string } = {}) =>
+  ({ name, label, group, kind: 'number', min: 0, ...more }) as const
+const flag = (group: string, name: string, label: string) => ({ name, label, group, kind: 'flag' }) as const
+const choice = (group: string, name: string, label: string, options: Readonly<Record<string, string>>) =>
+  ({ name, label, group, kind: 'choice', options: Object.entries(options) }) as const
 
 export const PROPERTIES: readonly Property[] = [
-  { name: 'initial_capital', label: 'Initial capital', group: 'Money', kind: 'number', min: 0 },
-  {
-    name: 'currency',
-    label: 'Currency',
-    group: 'Money',
-    kind: 'choice',
-    options: CURRENCIES.map((code) => [code, code === 'NONE' ? 'The symbol’s' : code] as const),
-  },
-  { name: 'default_qty_value', label: 'Order size', group: 'Orders', kind: 'number', min: 0 },
-  {
-    name: 'default_qty_type',
-    label: 'Size is in',
-    group: 'Orders',
-    kind: 'choice',
-    options: [
-      ['fixed', 'Contracts'],
-      ['cash', 'Money'],
-      ['percent_of_equity', '% of equity'],
-    ],
-  },
-  { name: 'pyramiding', label: 'Pyramiding, entries', group: 'Orders', kind: 'number', min: 0, whole: true },
-  {
-    name: 'close_entries_rule',
-    label: 'Exits close',
-    group: 'Orders',
-    kind: 'choice',
-    options: [
-      ['FIFO', 'The oldest entry'],
-      ['ANY', 'The entry they name'],
-    ],
-  },
-  { name: 'commission_value', label: 'Commission', group: 'Costs', kind: 'number', min: 0 },
-  {
-    name: 'commission_type',
-    label: 'Commission is in',
-    group: 'Costs',
-    kind: 'choice',
-    options: [
-      ['percent', '% of the trade'],
-      ['cash_per_contract', 'Money per contract'],
-      ['cash_per_order', 'Money per order'],
-    ],
-  },
-  { name: 'slippage', label: 'Slippage, ticks', group: 'Costs', kind: 'number', min: 0, whole: true },
-  { name: 'margin_long', label: 'Margin of longs, %', group: 'Margin', kind: 'number', min: 0 },
-  { name: 'margin_short', label: 'Margin of shorts, %', group: 'Margin', kind: 'number', min: 0 },
-  {
-    name: 'backtest_fill_limits_assumption',
-    label: 'Limits fill after, ticks',
-    group: 'Fills',
-    hint: 'How far the price has to go past a limit.',
-    kind: 'number',
-    min: 0,
+  number('Money', 'initial_capital', 'Initial capital'),
+  choice('Money', 'currency', 'Currency', {
+    NONE: 'The symbol’s',
+    ...Object.fromEntries(CURRENCIES.map((code) => [code, code])),
+  }),
+  number('Orders', 'default_qty_value', 'Order size'),
+  choice('Orders', 'default_qty_type', 'Size is in', {
+    fixed: 'Contracts',
+    cash: 'Money',
+    percent_of_equity: '% of equity',
+  }),
+  number('Orders', 'pyramiding', 'Pyramiding, entries', { whole: true }),
+  choice('Orders', 'close_entries_rule', 'Exits close', {
+    FIFO: 'The oldest entry',
+    ANY: 'The entry they name',
+  }),
+  number('Costs', 'commission_value', 'Commission'),
+  choice('Costs', 'commission_type', 'Commission is in', {
+    percent: '% of the trade',
+    cash_per_contract: 'Money per contract',
+    cash_per_order: 'Money per order',
+  }),
+  number('Costs', 'slippage', 'Slippage, ticks', { whole: true }),
+  number('Margin', 'margin_long', 'Margin of longs, %'),
+  number('Margin', 'margin_short', 'Margin of shorts, %'),
+  number('Fills', 'backtest_fill_limits_assumption', 'Limits fill after, ticks', {
     whole: true,
-  },
-  { name: 'use_bar_magnifier', label: 'Bar magnifier', group: 'Fills', kind: 'flag' },
-  { name: 'process_orders_on_close', label: 'Fill orders at the close', group: 'Fills', kind: 'flag' },
-  { name: 'calc_on_order_fills', label: 'Run again after a fill', group: 'Fills', kind: 'flag' },
+    hint: 'How far the price has to go past a limit.',
+  }),
+  flag('Fills', 'use_bar_magnifier', 'Bar magnifier'),
+  flag('Fills', 'process_orders_on_close', 'Fill orders at the close'),
+  flag('Fills', 'calc_on_order_fills', 'Run again after a fill'),
 ]
 
 /** What applies where a declaration does not say. */
@@ -139,10 +120,10 @@ export function readProperty(
   text: string,
   commissionType: string,
 ): number | string {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) return 'Not a number.'
-  if (property.whole && !Number.isInteger(value)) return 'A whole number, please.'
-  if (value < property.min) return `${property.min} or more.`
-  const refusal = property.name === 'commission_value' ? commissionRefusal(commissionType, value) : null
-  return refusal ?? value
+  const value = readNumber(
+    { kind: property.whole ? 'int' : 'float', minval: property.min, maxval: null },
+    text,
+  )
+  const isCommission = property.name === 'commission_value' && typeof value === 'number'
+  return (isCommission ? commissionRefusal(commissionType, value) : null) ?? value
 }

@@ -3,7 +3,7 @@
 import { useId, useState } from 'preact/hooks'
 import { argsAsOf, changesBetween, KNOWN_FROM, NEWEST_DAY } from '../../language/behaviour.ts'
 import { dayOptions } from '../as-of.ts'
-import { Button } from '../ui/ui.tsx'
+import { Button, Choice } from '../ui/ui.tsx'
 import { inputs, script, setInputs, type Overrides } from '../workspace.ts'
 import s from './editor.module.css'
 import {
@@ -16,7 +16,7 @@ import {
   type Declaration,
   type Property,
 } from './properties-model.ts'
-import { Choice, Flag, NumberField } from './value-fields.tsx'
+import { Flag, NumberField } from './value-fields.tsx'
 import { scriptId } from '../charts.ts'
 import { cellOf } from '../chart/chart-state.ts'
 import { plotsFor } from '../studies/studies.ts'
@@ -25,16 +25,14 @@ import { InputFields } from './input-fields.tsx'
 import { Segments } from '../frame/page.tsx'
 import { isChanged, type ScriptInput } from './input-model.ts'
 
-export function PropertiesPanel({
-  declaration: today,
-  given,
-  version,
-}: {
+interface PanelProps {
   readonly declaration: Declaration
   /** The arguments that the script itself names. */
   readonly given: readonly string[]
   readonly version: number
-}) {
+}
+
+export function PropertiesPanel({ declaration: today, given, version }: PanelProps) {
   const { overrides = {}, asOf } = script.value
   const declaration = argsAsOf({ kind: 'strategy', args: today, given }, version, asOf ?? NEWEST_DAY)
   const changed = changedCount(script.value)
@@ -94,7 +92,7 @@ function DayField({ asOf, isOpen }: { readonly asOf: string | undefined; readonl
           TradingView as of
           {asOf !== undefined && <span class={s.changed} title="Another day than today" />}
         </label>
-        <Choice id={id} value={asOf ?? ''} set={set} options={dayOptions(asOf ?? '')} />
+        <Choice id={id} value={asOf ?? ''} onChange={set} options={dayOptions(asOf ?? '')} />
       </div>
     </div>
   )
@@ -129,7 +127,7 @@ function PropertyField({ property, commissionType, value, changed, set }: FieldP
         <Choice
           id={id}
           value={String(value)}
-          set={set}
+          onChange={set}
           options={
             property.options.some(([option]) => option === value)
               ? property.options

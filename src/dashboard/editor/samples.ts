@@ -9,14 +9,7 @@ import swingLevels from '../../../data/samples/swing-levels.pine' with { type: '
 import turtle from '../../../data/samples/turtle.pine' with { type: 'text' }
 import volatilityTarget from '../../../data/samples/volatility-target.pine' with { type: 'text' }
 
-export interface Sample {
-  readonly name: string
-  readonly about: string
-  readonly kind: 'strategy' | 'indicator'
-  readonly source: string
-}
-
-export const SAMPLES: readonly Sample[] = [
+export const SAMPLES = [
   smaCross,
   rsiReversal,
   macdMomentum,
@@ -27,10 +20,9 @@ export const SAMPLES: readonly Sample[] = [
   swingLevels,
 ].map(sampleOf)
 
-/** Reads name, kind and description from the text. */
-export function sampleOf(source: string): Sample {
+export function sampleOf(source: string) {
   const [, kind = 'strategy', name = 'Sample'] = /^(strategy|indicator)\(\s*"([^"]+)"/m.exec(source) ?? []
   const comment = source.split('\n').filter((line) => /^\/\/(?!\s*@)/.test(line))
   const first = comment.map((line) => line.replace(/^\/\/\s?/, '')).join(' ')
-  return { name, kind: kind === 'indicator' ? 'indicator' : 'strategy', about: first.trim(), source }
+  return { name, kind: kind === 'indicator' ? kind : 'strategy', about: first.trim(), source } as const
 }

@@ -2,6 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { counted } from '../format.ts'
 import { addCommands, commandOf, commands, isTyping, keysShown, withKeys, type Command } from '../commands.ts'
 import { attempt, Segments } from '../frame/page.tsx'
 import { ownKeysShown } from '../own-keys.ts'
@@ -10,7 +11,8 @@ import { askToDelete, goTo, subjectItems } from '../research/subject-menu.ts'
 import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { item, Menu, type MenuItems } from '../ui/menu.tsx'
+import type { IconName } from '../ui/icon.tsx'
+import { item, Menu, type MenuItem, type MenuItems } from '../ui/menu.tsx'
 import { Badge, Button, Said, IconButton } from '../ui/ui.tsx'
 import { bottom, diagnostics, jumpTo, lastDone, previewing, run, running, script } from '../workspace.ts'
 import { AddLibrary, importedIn } from './add-library.tsx'
@@ -138,11 +140,8 @@ function hasStayed(from: Element | null): boolean {
 
 /** The button that was pressed is gone then, so the tab has the focus. */
 function showReport(): void {
-  if (run.peek()?.report.script.kind === 'strategy')
-    commands
-      .peek()
-      .find(({ id }) => id === 'show:report')
-      ?.run()
+  if (run.peek()?.report.script.kind !== 'strategy') return
+  commands.value.find(({ id }) => id === 'show:report')?.run()
 }
 
 /** Running the script, its name, and what became of it. */
@@ -193,17 +192,11 @@ function RunTools() {
   )
 }
 
-/** Whether the script has inputs or properties. */
 const hasSettings = (): boolean =>
   (checked.value?.inputs.length ?? 0) > 0 || (checked.value?.declaration ?? null) !== null
 
-interface SettingsToolsProps {
-  readonly narrow: boolean
-  readonly onNarrow: (shown: boolean) => void
-}
-
 /** The switch of the panel of inputs, and how many properties are not as the script has them. */
-function SettingsTools({ narrow, onNarrow }: SettingsToolsProps) {
+function SettingsTools({ narrow, onNarrow }: { narrow: boolean; onNarrow: (shown: boolean) => void }) {
   if (!hasSettings()) return null
   const properties = changedCount(script.value)
   const isWide = innerWidth > 760
@@ -228,7 +221,7 @@ function SettingsTools({ narrow, onNarrow }: SettingsToolsProps) {
 
 /** What can be done with the text, and with the script that it is. */
 function menuItems(editor: EditorRef): MenuItems {
-  const { id, name, source } = script.value
+  const { name, source } = script.value
   const isPublic = visibility.value === 'public'
   return [
     ...subjectItems(editedSubject(), 'editor'),
@@ -241,29 +234,23 @@ function menuItems(editor: EditorRef): MenuItems {
       hint: ownKeysShown('editor:comment'),
     }),
     '-',
-    item('Versions', 'clock', openVersions, { disabled: id === null }),
-    item(
+    ofStored('Versions', 'clock', openVersions),
+    ofStored(
       isPublic ? 'Make private' : 'Publish',
       'eye',
-      () => {
-        if (id !== null) attempt(publishOrNot({ id, visibility: visibility.value }))
-      },
-      {
-        note: isPublic ? 'Everybody can find it and read its source.' : 'Only you can see it.',
-        disabled: id === null,
-      },
+      (stored) => attempt(publishOrNot({ id: stored, visibility: visibility.value })),
+      { note: isPublic ? 'Everybody can find it and read its source.' : 'Only you can see it.' },
     ),
     item('Make a copy', 'copy', () => openCopy(`${name} copy`, source, script.value)),
     '-',
-    item(
-      'Delete',
-      'trash',
-      () => {
-        if (id !== null) askToDelete(name, () => deleteScript(id))
-      },
-      { danger: true, disabled: id === null },
-    ),
+    ofStored('Delete', 'trash', (stored) => askToDelete(name, () => deleteScript(stored)), { danger: true }),
   ]
+}
+
+/** What can be done with a script once it is saved. */
+function ofStored(text: string, icon: IconName, run: (id: string) => void, more: Partial<MenuItem> = {}) {
+  const { id } = script.value
+  return item(text, icon, () => id !== null && run(id), { ...more, disabled: id === null })
 }
 
 /** Also a run that changed nothing leaves a sign that it was made. */
@@ -289,9 +276,10 @@ export function scriptCommands(editor: EditorRef): readonly Command[] {
 function Problems({ editor }: { readonly editor: CodeEditor | null }) {
   const [filter, setFilter] = useState<'all' | 'error'>('all')
   const found = problems.value
-  const errors = found.filter((one) => (one.severity ?? 'error') === 'error').length
+  const wrong = found.filter(({ severity }) => severity === 'error')
+  const errors = wrong.length
   const warnings = found.length - errors
-  const shown = filter === 'error' ? found.filter((one) => (one.severity ?? 'error') === 'error') : found
+  const shown = filter === 'error' ? wrong : found
   const state = checked.value
   const last = run.value
   return (
@@ -305,9 +293,9 @@ function Problems({ editor }: { readonly editor: CodeEditor | null }) {
         )}
         <span role="status" class={errors > 0 ? 'down' : undefined}>
           {errors > 0
-            ? `${errors} ${errors === 1 ? 'error' : 'errors'}`
+            ? counted(errors, 'error')
             : warnings > 0
-              ? `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
+              ? counted(warnings, 'warning')
               : state
                 ? 'No problems'
                 : ''}
@@ -334,7 +322,7 @@ function Problems({ editor }: { readonly editor: CodeEditor | null }) {
               <button
                 type="button"
                 class={s.problem}
-                data-severity={one.severity ?? 'error'}
+                data-severity={one.severity}
                 onClick={() => (jumpTo.value = { line: one.line, column: one.column })}
               >
                 <i />

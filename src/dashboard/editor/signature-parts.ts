@@ -2,7 +2,6 @@
 
 import type { SignatureHelp } from '../../language/editor.ts'
 
-/** The pieces of a signature; one of them is the argument that the cursor is in. */
 export function partsOf(
   signatureText: string,
   { argument, argumentName }: Pick<SignatureHelp, 'argument' | 'argumentName'>,

@@ -79,7 +79,7 @@ function Diff({ lines }: { readonly lines: readonly DiffLine[] }) {
             <span key={i} data-kind={line.kind}>
               {line.kind} {line.text}
             </span>
-          ) : near[i - 1] || (i === 0 && lines.length > 0) ? (
+          ) : i === 0 || near[i - 1] ? (
             <span key={i} data-kind="…">
               …
             </span>

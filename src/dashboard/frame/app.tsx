@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { addCommands, keysShown, listenForKeys, type Command } from '../commands.ts'
+import { addCommands, commandOf, keysShown, listenForKeys, type Command } from '../commands.ts'
 import { onLive } from '../live.ts'
 import { match } from '../addresses.ts'
 import { href, navigate, path } from '../router.ts'
@@ -94,35 +94,20 @@ const SIDE_BUTTONS: readonly (readonly [Side, string, IconName])[] = [
 const onChart = (): boolean => path.value === '/' || path.value.startsWith('/chart')
 
 function Page() {
-  for (const [pattern, Component] of ROUTES) {
-    const values = match(pattern, path.value)
-    // Each lazy component has props of its own, the values of its path, which one type cannot say.
-    const Any = Component as ComponentType<object>
-    if (values)
-      return Component === ChartPage ? (
-        <Any {...values} />
-      ) : (
-        <main id="main" class={s.page} tabIndex={-1}>
-          <Any {...values} />
-        </main>
-      )
-  }
+  const fits = ROUTES.find(([pattern]) => match(pattern, path.value))
+  const [pattern, Component] = fits ?? ['', NotFound]
+  // Each lazy component has props of its own, the values of its path, which one type cannot say.
+  const Any = Component as ComponentType<object>
+  const page = <Any {...match(pattern, path.value)} />
+  if (Component === ChartPage) return page
   return (
     <main id="main" class={s.page} tabIndex={-1}>
-      <NotFound />
+      {page}
     </main>
   )
 }
 
-function RailLink({
-  to,
-  text,
-  icon,
-}: {
-  readonly to: string
-  readonly text: string
-  readonly icon: IconName
-}) {
+function RailLink({ to, text, icon }: { to: string; text: string; icon: IconName }) {
   const current = to === '/' ? onChart() : path.value.startsWith(to)
   return (
     <a class={s.railLink} href={href(to)} aria-label={text} aria-current={current ? 'page' : undefined}>
@@ -207,33 +192,19 @@ function useFrame(): void {
       () => undefined,
     )
   }, [])
-  useEffect(
-    () =>
-      offline.newer.subscribe((newer) => {
-        if (newer)
-          toast('A new version of Chartroom is here.', {
-            action: { text: 'Reload', run: () => location.reload() },
-          })
-      }),
-    [],
-  )
+  useEffect(() => {
+    const action = { text: 'Reload', run: () => location.reload() }
+    return offline.newer.subscribe(
+      (newer) => newer && toast('A new version of Chartroom is here.', { action }),
+    )
+  }, [])
 }
 
+const goes = commandOf('Go to')
 const commands: readonly Command[] = [
-  {
-    id: 'palette',
-    title: 'Search everything',
-    section: 'Go to',
-    keys: 'Mod+K',
-    run: () => (paletteOpen.value = true),
-  },
-  ...[...RAIL, ...RAIL_END].map(([to, text]) => ({
-    id: `go:${to}`,
-    title: text,
-    section: 'Go to' as const,
-    run: () => navigate(to),
-  })),
-  { id: 'keys', title: 'List of keys', section: 'Go to', keys: '?', run: () => (keysOpen.value = true) },
+  goes('palette', 'Search everything', 'Mod+K', () => (paletteOpen.value = true)),
+  ...[...RAIL, ...RAIL_END].map(([to, text]) => goes(`go:${to}`, text, '', () => navigate(to))),
+  goes('keys', 'List of keys', '?', () => (keysOpen.value = true)),
 ]
 
 /** Shows a toast on every page when an alert fires or a sweep is done. */
@@ -248,49 +219,45 @@ function useTold(userId: string | undefined): void {
         if (sentence !== null && !path.peek().startsWith('/research')) toast(sentence, { detail: name })
       }),
     ]
-    return () => {
-      for (const end of endings) end()
-    }
+    return () => endings.forEach((end) => end())
   }, [userId])
 }
 
-function Bar() {
-  return (
-    <header class={s.bar}>
-      <a class={s.logo} href={href('/')} aria-label="Chartroom, to the chart">
-        <Logo />
-      </a>
-      {/* The page on the stage puts its own controls here. */}
-      <div class={s.barSlot} id="bar-slot" />
-      <button
-        type="button"
-        class={s.search}
-        onClick={() => (paletteOpen.value = true)}
-        title="Search everything"
-      >
-        <Icon name="search" />
-        <span>Search</span>
-        <kbd aria-hidden="true">{keysShown('palette')}</kbd>
-      </button>
-      {onChart() && (
-        <div class={s.sideButtons} role="group" aria-label="Side drawer">
-          {SIDE_BUTTONS.map(([id, text, icon]) => (
-            <Button
-              key={id}
-              variant="quiet"
-              icon={icon}
-              label={text}
-              pressed={side.value === id}
-              onClick={() => (side.value = side.value === id ? '' : id)}
-            />
-          ))}
-        </div>
-      )}
-      <ThemeButton />
-      <Foot class={s.phoneEnd} />
-    </header>
-  )
-}
+const Bar = () => (
+  <header class={s.bar}>
+    <a class={s.logo} href={href('/')} aria-label="Chartroom, to the chart">
+      <Logo />
+    </a>
+    {/* The page on the stage puts its own controls here. */}
+    <div class={s.barSlot} id="bar-slot" />
+    <button
+      type="button"
+      class={s.search}
+      onClick={() => (paletteOpen.value = true)}
+      title="Search everything"
+    >
+      <Icon name="search" />
+      <span>Search</span>
+      <kbd aria-hidden="true">{keysShown('palette')}</kbd>
+    </button>
+    {onChart() && (
+      <div class={s.sideButtons} role="group" aria-label="Side drawer">
+        {SIDE_BUTTONS.map(([id, text, icon]) => (
+          <Button
+            key={id}
+            variant="quiet"
+            icon={icon}
+            label={text}
+            pressed={side.value === id}
+            onClick={() => (side.value = side.value === id ? '' : id)}
+          />
+        ))}
+      </div>
+    )}
+    <ThemeButton />
+    <Foot class={s.phoneEnd} />
+  </header>
+)
 
 function awayText(): string {
   const since = offline.since.value
@@ -302,23 +269,21 @@ function awayText(): string {
 /** Pages that can be opened by a link, without an account. */
 const SHARED = /^\/(tap|ideas\/[^/]+|research\/scr_[^/]+|reference(\/[^/]+)?)$/
 
-function Visit() {
-  return (
-    <div class={s.visit}>
-      <header class={s.bar}>
-        <a class={s.logo} href={href('/')} aria-label="Chartroom">
-          <Logo />
-        </a>
-        <span class={s.grow} />
-        <ThemeButton />
-        <a class={s.signIn} href={href('/sign-in')}>
-          Sign in
-        </a>
-      </header>
-      <Page />
-    </div>
-  )
-}
+const Visit = () => (
+  <div class={s.visit}>
+    <header class={s.bar}>
+      <a class={s.logo} href={href('/')} aria-label="Chartroom">
+        <Logo />
+      </a>
+      <span class={s.grow} />
+      <ThemeButton />
+      <a class={s.signIn} href={href('/sign-in')}>
+        Sign in
+      </a>
+    </header>
+    <Page />
+  </div>
+)
 
 function ThemeButton() {
   const dark = theme.value === 'dark'

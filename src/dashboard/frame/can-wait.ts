@@ -7,15 +7,12 @@ import { listenForFiles } from '../markets/dropped.ts'
 import { navigate, path } from '../router.ts'
 import { palette, theme, themeChoice } from '../settings.ts'
 
-const PLACES = [
-  ['/markets/sources', 'Import bars'],
-  ['/settings/tokens', 'API tokens'],
-  ['/settings/keys', 'Change keys'],
-] as const
-
 const does = commandOf('Settings')
+const goes = (to: string, title: string) => commandOf('Go to')(`go:${to}`, title, '', () => navigate(to))
 const commands: readonly Command[] = [
-  ...PLACES.map(([to, title]) => commandOf('Go to')(`go:${to}`, title, '', () => navigate(to))),
+  goes('/markets/sources', 'Import bars'),
+  goes('/settings/tokens', 'API tokens'),
+  goes('/settings/keys', 'Change keys'),
   does('theme', 'Switch between dark and light', '', () => {
     themeChoice.value = theme.value === 'dark' ? 'light' : 'dark'
   }),

@@ -21,43 +21,35 @@ import { Tabs, IconButton } from '../ui/ui.tsx'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
 import type { Signal } from '@preact/signals'
+import type { ComponentType } from 'preact'
 
 const Chart = lazy(async () => (await import('../chart/chart.tsx')).Chart)
 const DrawingBar = lazy(async () => (await import('../drawings/drawing-bar.tsx')).DrawingBar)
-const BOTTOM = {
-  // Loaded lazily, because the editor is larger than the whole chart.
-  script: lazy(async () => {
-    await firstPaint
-    return (await import('../editor/script-drawer.tsx')).ScriptDrawer
-  }),
-  report: lazy(async () => (await import('../report/report-drawer.tsx')).ReportDrawer),
-  trades: lazy(async () => (await import('../report/trades-drawer.tsx')).TradesDrawer),
-  replay: lazy(async () => (await import('../replay/replay-drawer.tsx')).ReplayDrawer),
-  deliveries: lazy(async () => (await import('../webhooks/deliveries.tsx')).DeliveriesDrawer),
+// Loaded lazily, because the editor is larger than the whole chart.
+const ScriptDrawer = lazy(async () => {
+  await firstPaint
+  return (await import('../editor/script-drawer.tsx')).ScriptDrawer
+})
+const ReportDrawer = lazy(async () => (await import('../report/report-drawer.tsx')).ReportDrawer)
+const TradesDrawer = lazy(async () => (await import('../report/trades-drawer.tsx')).TradesDrawer)
+const ReplayDrawer = lazy(async () => (await import('../replay/replay-drawer.tsx')).ReplayDrawer)
+const DeliveriesDrawer = lazy(async () => (await import('../webhooks/deliveries.tsx')).DeliveriesDrawer)
+const WatchlistDrawer = lazy(async () => (await import('../watchlists/watchlist-drawer.tsx')).WatchlistDrawer)
+const AlertDrawer = lazy(async () => (await import('../alerts/alerts-list.tsx')).AlertDrawer)
+const IdeaDrawer = lazy(async () => (await import('../ideas/ideas.tsx')).IdeaDrawer)
+
+/** Each drawer with its name, its icon, and the section of the command that shows it. */
+const BOTTOM: Readonly<Record<Bottom, readonly [string, IconName, Command['section'], ComponentType]>> = {
+  script: ['Script', 'code', 'Script', ScriptDrawer],
+  report: ['Report', 'report', 'Report', ReportDrawer],
+  trades: ['Trades', 'list', 'Report', TradesDrawer],
+  replay: ['Replay', 'replay', 'Replay', ReplayDrawer],
+  deliveries: ['Deliveries', 'webhook', 'Alerts', DeliveriesDrawer],
 }
-const SIDE = {
-  watchlists: lazy(async () => (await import('../watchlists/watchlist-drawer.tsx')).WatchlistDrawer),
-  alerts: lazy(async () => (await import('../alerts/alerts-list.tsx')).AlertDrawer),
-  ideas: lazy(async () => (await import('../ideas/ideas.tsx')).IdeaDrawer),
-}
-const BOTTOM_NAMES: Readonly<Record<Bottom, readonly [string, IconName]>> = {
-  script: ['Script', 'code'],
-  report: ['Report', 'report'],
-  trades: ['Trades', 'list'],
-  replay: ['Replay', 'replay'],
-  deliveries: ['Deliveries', 'webhook'],
-}
-const BOTTOM_SECTIONS = {
-  script: 'Script',
-  report: 'Report',
-  trades: 'Report',
-  replay: 'Replay',
-  deliveries: 'Alerts',
-} as const
-const SIDE_NAMES: Readonly<Record<Side, string>> = {
-  watchlists: 'Watchlist',
-  alerts: 'Alerts',
-  ideas: 'Ideas',
+const SIDE: Readonly<Record<Side, readonly [string, ComponentType]>> = {
+  watchlists: ['Watchlist', WatchlistDrawer],
+  alerts: ['Alerts', AlertDrawer],
+  ideas: ['Ideas', IdeaDrawer],
 }
 
 /** Opens a drawer and focuses its tab, so that the next Tab key leads inside. */
@@ -70,24 +62,18 @@ function show(open: () => void, list: string): void {
 
 export const COMMANDS: readonly Command[] = [
   ...BOTTOMS.map((id) =>
-    commandOf(BOTTOM_SECTIONS[id])(`show:${id}`, `Show ${BOTTOM_NAMES[id][0].toLowerCase()}`, '', () =>
+    commandOf(BOTTOM[id][2])(`show:${id}`, `Show ${BOTTOM[id][0].toLowerCase()}`, '', () =>
       show(() => (bottom.value = id), 'Drawer'),
     ),
   ),
   ...SIDES.map((id) =>
-    commandOf('Chart')(`show:${id}`, `Show ${SIDE_NAMES[id].toLowerCase()} beside the chart`, '', () =>
+    commandOf('Chart')(`show:${id}`, `Show ${SIDE[id][0].toLowerCase()} beside the chart`, '', () =>
       show(() => (side.value = id), 'Side drawer'),
     ),
   ),
 ]
 
-export function ChartPage({
-  market: named,
-  interval,
-}: {
-  readonly market?: string
-  readonly interval?: string
-}) {
+export function ChartPage({ market: named, interval }: { market?: string; interval?: string }) {
   useEffect(() => {
     // A spread's symbol is a formula with further colons.
     const [exchange = '', ...rest] = (named ?? '').split(':')
@@ -129,13 +115,13 @@ export function ChartPage({
 }
 
 function BottomDrawer() {
-  const Body = bottom.value === '' ? null : BOTTOM[bottom.value]
+  const [name, , , Body] = bottom.value === '' ? [] : BOTTOM[bottom.value]
   const size = bottomMaximised.value ? { flex: 1 } : { height: `${bottomHeight.value}px` }
   return (
     <section class={s.bottom} style={Body ? size : undefined} aria-label="Drawer">
       <Tabs
         label="Drawer"
-        tabs={BOTTOMS.map((id) => [id, ...BOTTOM_NAMES[id]] as const)}
+        tabs={BOTTOMS.map((id) => [id, BOTTOM[id][0], BOTTOM[id][1]] as const)}
         active={bottom.value}
         onSelect={(id) => (bottom.value = id)}
       >
@@ -158,14 +144,8 @@ function BottomDrawer() {
           </>
         )}
       </Tabs>
-      {Body && bottom.value !== '' && (
-        <div
-          class={s.bottomBody}
-          id="drawer"
-          tabIndex={-1}
-          role="tabpanel"
-          aria-label={BOTTOM_NAMES[bottom.value][0]}
-        >
+      {Body && (
+        <div class={s.bottomBody} id="drawer" tabIndex={-1} role="tabpanel" aria-label={name}>
           <Body />
         </div>
       )}
@@ -175,7 +155,7 @@ function BottomDrawer() {
 
 function SideDrawer() {
   if (side.value === '') return null
-  const Body = SIDE[side.value]
+  const [name, Body] = SIDE[side.value]
   return (
     <aside class={s.side} style={{ width: `${sideWidth.value}px` }} aria-label="Side drawer">
       <Splitter
@@ -187,14 +167,14 @@ function SideDrawer() {
       />
       <Tabs
         label="Side drawer"
-        tabs={SIDES.map((id) => [id, SIDE_NAMES[id]] as const)}
+        tabs={SIDES.map((id) => [id, SIDE[id][0]] as const)}
         active={side.value}
         onSelect={(id) => (side.value = id)}
       >
         <span class={s.grow} />
         <IconButton icon="close" label="Close drawer" onClick={() => (side.value = '')} />
       </Tabs>
-      <div class={s.sideBody} role="tabpanel" aria-label={SIDE_NAMES[side.value]}>
+      <div class={s.sideBody} role="tabpanel" aria-label={name}>
         <Body />
       </div>
     </aside>
@@ -219,15 +199,12 @@ function Splitter({ label, axis, size, min, max, onDoubleClick }: SplitterProps)
     const start = axis === 'x' ? event.clientX : event.clientY
     const before = size.value
     line.setPointerCapture(event.pointerId)
+    const dragging = new AbortController()
+    const { signal } = dragging
     const move = (now: PointerEvent) => set(before + start - (axis === 'x' ? now.clientX : now.clientY))
-    const done = () => {
-      line.removeEventListener('pointermove', move)
-      line.removeEventListener('pointerup', done)
-      line.removeEventListener('pointercancel', done)
-    }
-    line.addEventListener('pointermove', move)
-    line.addEventListener('pointerup', done)
-    line.addEventListener('pointercancel', done)
+    line.addEventListener('pointermove', move, { signal })
+    for (const end of ['pointerup', 'pointercancel'])
+      line.addEventListener(end, () => dragging.abort(), { signal })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const grow = axis === 'x' ? 'ArrowLeft' : 'ArrowUp'

@@ -1,7 +1,7 @@
 // An area to drop files on, with a button to choose them.
 
 import type { ComponentChildren } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Button } from '../ui/ui.tsx'
 import { filesDropped } from './dropped-files.ts'
 import s from './page.module.css'
@@ -16,17 +16,10 @@ interface DropZoneProps {
   readonly disabled?: boolean
 }
 
-export function DropZone({
-  accept,
-  label = 'File',
-  onFiles,
-  children,
-  multiple = false,
-  disabled = false,
-}: DropZoneProps) {
+export function DropZone(zone: DropZoneProps) {
+  const { accept, label = 'File', onFiles, children, multiple = false, disabled = false } = zone
   const [over, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
-  const id = useId()
   return (
     <div
       class={s.drop}
@@ -47,7 +40,6 @@ export function DropZone({
       {children}
       <input
         ref={input}
-        id={id}
         class="visually-hidden"
         type="file"
         accept={accept}

@@ -23,9 +23,7 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   const reader = folder.createReader()
   const all: FileSystemEntry[] = []
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
-      reader.readEntries(resolve, reject),
-    )
+    const some = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail))
     if (some.length === 0 || all.length >= FILES_MAX) return all
     all.push(...some)
   }

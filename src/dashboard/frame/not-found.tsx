@@ -3,14 +3,12 @@
 import { href } from '../router.ts'
 import { Page } from './page.tsx'
 
-export function NotFound() {
-  return (
-    <Page
-      title="There is no such page"
-      about="The address may be mistyped, or what it named was deleted."
-      narrow
-    >
-      <a href={href('/')}>To the chart</a>
-    </Page>
-  )
-}
+export const NotFound = () => (
+  <Page
+    title="There is no such page"
+    about="The address may be mistyped, or what it named was deleted."
+    narrow
+  >
+    <a href={href('/')}>To the chart</a>
+  </Page>
+)

@@ -38,54 +38,40 @@ export function Page({ title, about, actions, back, narrow, children }: PageProp
           {back[1]}
         </a>
       )}
-      <div class={s.head}>
-        <div>
-          <h1>{title}</h1>
-          {about && <p>{about}</p>}
-        </div>
-        {actions && <div class={s.actions}>{actions}</div>}
-      </div>
-      {children}
+      <Panel title={<h1>{title}</h1>} about={about} actions={actions}>
+        {children}
+      </Panel>
     </div>
   )
 }
 
-interface PanelProps {
-  readonly about: ComponentChildren
-  readonly actions?: ComponentChildren
-  readonly children: ComponentChildren
+interface PanelProps extends Pick<PageProps, 'about' | 'actions' | 'children'> {
+  readonly title?: ComponentChildren
 }
 
 /** One tab of a place: what it is for, and beside it what can be added. */
-export function Panel({ about, actions, children }: PanelProps) {
-  return (
-    <>
-      <div class={s.head}>
-        <div>
-          <p>{about}</p>
-        </div>
-        {actions && <div class={s.actions}>{actions}</div>}
+export const Panel = ({ title, about, actions, children }: PanelProps) => (
+  <>
+    <div class={s.head}>
+      <div>
+        {title}
+        {about && <p>{about}</p>}
       </div>
-      {children}
-    </>
-  )
-}
+      {actions && <div class={s.actions}>{actions}</div>}
+    </div>
+    {children}
+  </>
+)
 
 export interface Loaded<T> {
   readonly data: T | null
   readonly error: unknown
   /** Fetches again. The old data stays until the answer is there. */
   readonly reload: () => void
-  /** Shows another value at once, before the server has confirmed it. */
-  readonly set: (change: (before: T) => T) => void
 }
 
 /** Asks again every `ms` while the loaded data is still changing. */
-export function useReloadWhile(
-  waits: boolean,
-  { reload }: Pick<Loaded<unknown>, 'reload'>,
-  ms: number,
-): void {
+export function useReloadWhile(waits: boolean, { reload }: { reload: () => void }, ms: number): void {
   useEffect(() => {
     if (!waits) return undefined
     const timer = setInterval(reload, ms)
@@ -113,11 +99,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: read
     return () => abort.abort()
   }, [...keys, round])
   const reload = useCallback(() => setRound((n) => n + 1), [])
-  const set = useCallback(
-    (change: (before: T) => T) => setData((before) => (before === null ? before : change(before))),
-    [],
-  )
-  return { data, error, reload, set }
+  return { data, error, reload }
 }
 
 type PartOf<A, P> = P extends keyof A ? A[P] : A
@@ -145,14 +127,13 @@ export interface Paged<T> {
   readonly onMore: (() => void) | undefined
 }
 
-interface Asked {
-  readonly query: { readonly limit: number; readonly cursor?: string }
-  readonly signal: AbortSignal
-}
 export type PageOf<N extends string> = { readonly nextCursor: string | null } & {
   readonly [name in N]: readonly unknown[]
 }
-export type LoadPage<A> = (asked: Asked) => Promise<A>
+export type LoadPage<A> = (asked: {
+  readonly query: { readonly limit: number; readonly cursor?: string }
+  readonly signal: AbortSignal
+}) => Promise<A>
 
 /**
  * A list of the server, by its name in the answer, page by page. Loading again, when `keys` change or something asks for it, loads as many pages as are
@@ -181,7 +162,6 @@ export function usePages<N extends string, A extends PageOf<N>>(
 }
 const PAGE_ITEMS = 100
 
-/** The button below a list that has more pages. */
 export function More({ onMore }: Pick<Paged<unknown>, 'onMore'>) {
   if (!onMore) return null
   return (
@@ -193,14 +173,13 @@ export function More({ onMore }: Pick<Paged<unknown>, 'onMore'>) {
   )
 }
 
-/** Shows a failure, a placeholder or the data, depending on how far it has loaded. */
-export function Show<T>({
-  of,
-  children,
-}: {
-  readonly of: Omit<Loaded<T>, 'set'>
+interface ShowProps<T> {
+  readonly of: Loaded<T>
   readonly children: (data: T) => ComponentChildren
-}) {
+}
+
+/** Shows a failure, a placeholder or the data, depending on how far it has loaded. */
+export function Show<T>({ of, children }: ShowProps<T>) {
   if (of.data !== null) return <>{children(of.data)}</>
   if (of.error) return <Failure error={of.error} onRetry={of.reload} />
   return (
@@ -212,8 +191,7 @@ export function Show<T>({
   )
 }
 
-interface ListedProps<T> {
-  readonly of: Omit<Loaded<Paged<T> | readonly T[]>, 'set'>
+interface ListedProps<T> extends Pick<ShowProps<Paged<T> | readonly T[]>, 'of'> {
   readonly label: string
   readonly class?: string | undefined
   /** What stands there where there is nothing. */
@@ -222,24 +200,22 @@ interface ListedProps<T> {
 }
 
 /** A list as it loads, with a button for more. */
-export function Listed<T>({ of, label, class: look, empty, children }: ListedProps<T>) {
-  return (
-    <Show of={of}>
-      {(data) => {
-        const { items, onMore } = 'items' in data ? data : { items: data, onMore: undefined }
-        if (items.length === 0) return empty
-        return (
-          <>
-            <ul class={look} aria-label={label}>
-              {items.map(children)}
-            </ul>
-            <More onMore={onMore} />
-          </>
-        )
-      }}
-    </Show>
-  )
-}
+export const Listed = <T,>({ of, label, class: look, empty, children }: ListedProps<T>) => (
+  <Show of={of}>
+    {(data) => {
+      const { items, onMore } = 'items' in data ? data : { items: data, onMore: undefined }
+      if (items.length === 0) return empty
+      return (
+        <>
+          <ul class={look} aria-label={label}>
+            {items.map(children)}
+          </ul>
+          <More onMore={onMore} />
+        </>
+      )
+    }}
+  </Show>
+)
 
 /** Shows a toast if the work fails; `then`: what follows where it does not. */
 export function attempt<T>(work: Promise<T>, then?: (done: T) => void): void {
@@ -247,27 +223,23 @@ export function attempt<T>(work: Promise<T>, then?: (done: T) => void): void {
 }
 
 /** A secret, which the server shows only once, with a button to copy it. */
-export function Secret({ value, label }: { readonly value: string; readonly label: string }) {
-  return (
-    <div class={s.secret}>
-      <code aria-label={label}>{value}</code>
-      <Button size="small" icon="copy" onClick={() => copyText(value)}>
-        Copy
-      </Button>
-    </div>
-  )
-}
+export const Secret = ({ value, label }: { readonly value: string; readonly label: string }) => (
+  <div class={s.secret}>
+    <code aria-label={label}>{value}</code>
+    <Button size="small" icon="copy" onClick={() => copyText(value)}>
+      Copy
+    </Button>
+  </div>
+)
 
-export function CodeBlock({ text, label }: { readonly text: string; readonly label: string }) {
-  return (
-    <div class={s.codeBox}>
-      <pre class={s.code} tabIndex={0} aria-label={label}>
-        <code>{text}</code>
-      </pre>
-      <IconButton icon="copy" label={`Copy ${label}`} onClick={() => copyText(text)} />
-    </div>
-  )
-}
+export const CodeBlock = ({ text, label }: { readonly text: string; readonly label: string }) => (
+  <div class={s.codeBox}>
+    <pre class={s.code} tabIndex={0} aria-label={label}>
+      <code>{text}</code>
+    </pre>
+    <IconButton icon="copy" label={`Copy ${label}`} onClick={() => copyText(text)} />
+  </div>
+)
 
 /** Shows a secret for the only time, in a dialog that says what it is for. */
 export function openSecret(title: string, label: string, value: string, text: string): void {
@@ -290,9 +262,7 @@ function Kept() {
 
 interface Confirmed {
   readonly title: string
-  /** What follows from it. */
   readonly text: string
-  /** Named on the button. */
   readonly action: string
   readonly run: () => Promise<unknown>
 }
@@ -344,29 +314,24 @@ export const Find = ({ label, placeholder, words, onInput }: FindProps) => (
   />
 )
 
-export function Check({
-  checked,
-  onChange,
-  children,
-  disabled = false,
-}: {
+interface CheckProps {
   readonly checked: boolean
   readonly onChange: (checked: boolean) => void
   readonly children: ComponentChildren
   readonly disabled?: boolean
-}) {
-  return (
-    <label class={s.check}>
-      <input
-        type="checkbox"
-        checked={checked}
-        disabled={disabled}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-      <span>{children}</span>
-    </label>
-  )
 }
+
+export const Check = ({ checked, onChange, children, disabled = false }: CheckProps) => (
+  <label class={s.check}>
+    <input
+      type="checkbox"
+      checked={checked}
+      disabled={disabled}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+    <span>{children}</span>
+  </label>
+)
 
 interface ChecksProps<T extends string> {
   readonly label: string
@@ -396,27 +361,22 @@ export function Checks<T extends string>({ label, options, chosen, onChange, chi
   )
 }
 
-/** A choice between two or three options, as buttons side by side. */
-export function Segments<T extends string>({
-  label,
-  value,
-  options,
-  onChange,
-}: {
+interface SegmentsProps<T extends string> {
   readonly label: string
   readonly value: T
   readonly options: Readonly<Record<T, string>>
   readonly onChange: (value: T) => void
-}) {
-  return (
-    <div class={s.segments} role="group" aria-label={label}>
-      {(Object.entries(options) as [T, string][]).map(([option, text]) => (
-        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
-          {text}
-        </button>
-      ))}
-    </div>
-  )
 }
+
+/** A choice between two or three options, as buttons side by side. */
+export const Segments = <T extends string>({ label, value, options, onChange }: SegmentsProps<T>) => (
+  <div class={s.segments} role="group" aria-label={label}>
+    {(Object.entries(options) as [T, string][]).map(([option, text]) => (
+      <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
+        {text}
+      </button>
+    ))}
+  </div>
+)
 
 export { s as pageStyles }

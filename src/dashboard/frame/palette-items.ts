@@ -39,7 +39,6 @@ export interface Offered {
   readonly indicators: readonly LibraryIndicator[]
   readonly articles: readonly Article[]
   readonly hits: readonly Hit[]
-  /** The articles whose text fits the query. */
   readonly fitting: readonly Article[]
 }
 
@@ -54,13 +53,13 @@ const SECTION_ICONS: Readonly<Record<string, IconName>> = {
   Alerts: 'bell',
   Settings: 'settings',
 }
-const HIT_ICONS = { script: 'code', idea: 'bulb', backtest: 'report', watchlist: 'list' } as const
-const HIT_GROUPS = {
-  script: 'Scripts',
-  idea: 'Ideas',
-  backtest: 'Backtests',
-  watchlist: 'Watchlists',
-} as const
+/** In their order. */
+const HITS = [
+  ['backtest', 'Backtests', 'report'],
+  ['script', 'Scripts', 'code'],
+  ['idea', 'Ideas', 'bulb'],
+  ['watchlist', 'Watchlists', 'list'],
+] as const
 
 export function itemsFor(query: string, { symbols, indicators, articles, hits, fitting }: Offered): Item[] {
   const typed = query.trim()
@@ -84,25 +83,24 @@ export function itemsFor(query: string, { symbols, indicators, articles, hits, f
   ]
 }
 
-const symbolItems = (query: string, symbols: readonly SymbolFacts[]): Item[] =>
-  ranked(
-    symbols,
-    query,
-    (one) => `${one.symbol} ${one.exchange} ${one.description}`,
-    query.trim() === '' ? 4 : 6,
-  ).map(({ item: { exchange, symbol, description, series }, match }) => ({
-    key: `symbol:${exchange}:${symbol}`,
-    group: 'Symbols',
-    icon: 'chart',
-    title: symbol,
-    at: match.at.filter((i) => i < symbol.length),
-    note: description,
-    side: exchange,
-    run: () => {
-      const intervals = series.map(({ interval }) => interval)
-      showOnChart({ exchange, symbol, interval: intervals.includes('1d') ? '1d' : (intervals[0] ?? '1d') })
-    },
-  }))
+function symbolItems(query: string, symbols: readonly SymbolFacts[]): Item[] {
+  const textOf = (one: SymbolFacts) => `${one.symbol} ${one.exchange} ${one.description}`
+  const found = ranked(symbols, query, textOf, query.trim() === '' ? 4 : 6)
+  return found.map(({ item: { exchange, symbol, description, series }, match }) => {
+    const daily = series.find(({ interval }) => interval === '1d')
+    const { interval } = daily ?? series[0] ?? { interval: '1d' }
+    return {
+      key: `symbol:${exchange}:${symbol}`,
+      group: 'Symbols',
+      icon: 'chart',
+      title: symbol,
+      at: match.at.filter((i) => i < symbol.length),
+      note: description,
+      side: exchange,
+      run: () => showOnChart({ exchange, symbol, interval }),
+    }
+  })
+}
 
 function commandItems(query: string): Item[] {
   const isAll = query.trim() === ''
@@ -142,9 +140,9 @@ const alertItems = (some: readonly LibraryIndicator[]): Item[] =>
     title: `Alert on ${shortTitle}…`,
     at: [],
     note: title,
-    run: () => {
-      const listed = { id: `library:${id}`, name: title, kind: 'indicator', source } as const
-      alertAt.value = { subject: asSubject(listed) }
+    run() {
+      const subject = asSubject({ id: `library:${id}`, name: title, kind: 'indicator', source })
+      alertAt.value = { subject }
     },
   }))
 
@@ -166,13 +164,13 @@ const indicatorItems = (query: string, some: readonly LibraryIndicator[]): Item[
   )
 
 const hitItems = (hits: readonly Hit[]): Item[] =>
-  (['backtest', 'script', 'idea', 'watchlist'] as const).flatMap((type) =>
+  HITS.flatMap(([type, group, icon]) =>
     hits
       .filter((one) => one.type === type)
       .map((hit) => ({
-        key: `${hit.type}:${hit.id}`,
-        group: HIT_GROUPS[type],
-        icon: HIT_ICONS[type],
+        key: `${type}:${hit.id}`,
+        group,
+        icon,
         title: hit.title,
         at: [],
         note: noteOf(hit),

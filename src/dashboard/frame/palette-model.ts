@@ -2,7 +2,6 @@
 
 export interface Match {
   readonly score: number
-  /** Positions of the matched letters. */
   readonly at: readonly number[]
 }
 

@@ -22,33 +22,30 @@ const NOTHING: Offered = { symbols: [], indicators: [], articles: [], hits: [], 
 /** What there is to choose from, for what was typed so far. */
 function useOffered(query: string): Offered {
   const [offered, setOffered] = useState(NOTHING)
-  const know = (part: Partial<Offered>) => setOffered((before) => ({ ...before, ...part }))
   // When the server does not answer, commands and symbols are still found.
-  const quiet = () => undefined
+  const know = (part: Promise<Partial<Offered>>) =>
+    void part.then(
+      (known) => setOffered((before) => ({ ...before, ...known })),
+      () => undefined,
+    )
   useEffect(() => {
-    allSymbols().then((symbols) => know({ symbols }), quiet)
-    import('../studies/library.ts').then(({ LIBRARY }) => know({ indicators: LIBRARY }), quiet)
-    call('GET /api/support/articles').then(({ articles }) => know({ articles }), quiet)
+    know(allSymbols().then((symbols) => ({ symbols })))
+    know(import('../studies/library.ts').then(({ LIBRARY }) => ({ indicators: LIBRARY })))
+    know(call('GET /api/support/articles'))
   }, [])
   useEffect(() => {
-    const text = query.trim()
-    if (text === '') {
-      know({ hits: [], fitting: [] })
-      return undefined
-    }
+    const q = query.trim().slice(0, 256)
     const abort = new AbortController()
     const { signal } = abort
-    const timer = setTimeout(() => {
-      const q = text.slice(0, 256)
-      call('GET /api/search', { query: { q, limit: 12 }, signal }).then(
-        ({ results }) => know({ hits: results }),
-        quiet,
+    const ask = () => {
+      know(
+        call('GET /api/search', { query: { q, limit: 12 }, signal }).then(({ results: hits }) => ({ hits })),
       )
-      call('GET /api/support/articles', { query: { q }, signal }).then(
-        ({ articles }) => know({ fitting: articles }),
-        quiet,
-      )
-    }, ASK_DELAY_MS)
+      const fitting = call('GET /api/support/articles', { query: { q }, signal })
+      know(fitting.then(({ articles }) => ({ fitting: articles })))
+    }
+    if (q === '') know(Promise.resolve({ hits: [], fitting: [] }))
+    const timer = q === '' ? undefined : setTimeout(ask, ASK_DELAY_MS)
     return () => {
       clearTimeout(timer)
       abort.abort()
@@ -67,10 +64,8 @@ export function Palette() {
   const close = () => (paletteOpen.value = false)
   const offered = useOffered(query)
   const items = useMemo(() => itemsFor(query, offered), [query, offered, commands.value])
-  const at = Math.max(
-    0,
-    items.findIndex(({ key }) => key === selected),
-  )
+  const selectedAt = items.findIndex(({ key }) => key === selected)
+  const at = Math.max(0, selectedAt)
   const run = (item: Item | undefined) => {
     if (!item) return
     close()
@@ -104,7 +99,7 @@ export function Palette() {
         aria-label="Search everything"
         onKeyDown={onKeyDown}
       >
-        <Query text={query} chosen={items.length > 0 ? `palette-${at}` : undefined} onInput={type} />
+        {queryField(query, items.length > 0 ? `palette-${at}` : undefined, type)}
         <div ref={list} id="palette-list" class={s.results} role="listbox" aria-label="Results" tabIndex={-1}>
           {items.length === 0 && <p class={s.none}>Nothing fits “{query}”.</p>}
           {items.map((item, i) => (
@@ -119,17 +114,35 @@ export function Palette() {
             />
           ))}
         </div>
-        <Foot />
+        <div class={s.foot} aria-hidden="true">
+          <span>↑ ↓ choose</span>
+          <span>Enter open</span>
+          <span>Esc close</span>
+        </div>
       </div>
     </div>
   )
 }
 
-const Foot = () => (
-  <div class={s.foot} aria-hidden="true">
-    <span>↑ ↓ choose</span>
-    <span>Enter open</span>
-    <span>Esc close</span>
+const focus = (element: HTMLElement | null): void => element?.focus()
+
+const queryField = (text: string, chosen: string | undefined, onInput: (text: string) => void) => (
+  <div class={s.query}>
+    <Icon name="search" />
+    <input
+      ref={focus}
+      role="combobox"
+      aria-label="Search"
+      aria-expanded="true"
+      aria-controls="palette-list"
+      aria-activedescendant={chosen}
+      placeholder="Symbol, command, script, backtest, idea, help…"
+      value={text}
+      maxLength={256}
+      autocomplete="off"
+      spellcheck={false}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
   </div>
 )
 
@@ -146,34 +159,6 @@ function useFocusBack(box: { readonly current: HTMLElement | null }): void {
   )
 }
 
-interface QueryProps {
-  readonly text: string
-  readonly chosen: string | undefined
-  readonly onInput: (text: string) => void
-}
-
-function Query({ text, chosen, onInput }: QueryProps) {
-  return (
-    <div class={s.query}>
-      <Icon name="search" />
-      <input
-        ref={(element) => element?.focus()}
-        role="combobox"
-        aria-label="Search"
-        aria-expanded="true"
-        aria-controls="palette-list"
-        aria-activedescendant={chosen}
-        placeholder="Symbol, command, script, backtest, idea, help…"
-        value={text}
-        maxLength={256}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </div>
-  )
-}
-
 interface ResultProps {
   readonly item: Item
   readonly index: number
@@ -184,34 +169,32 @@ interface ResultProps {
   readonly onRun: () => void
 }
 
-function Result({ item, index, isFirst, isChosen, onPoint, onRun }: ResultProps) {
-  return (
-    <div role="presentation">
-      {isFirst && (
-        <div class={s.group} role="presentation">
-          {item.group}
-        </div>
-      )}
-      <div
-        id={`palette-${index}`}
-        class={s.item}
-        role="option"
-        aria-selected={isChosen}
-        onMouseMove={onPoint}
-        onClick={onRun}
-      >
-        <Icon name={item.icon} />
-        <span>
-          <span class={s.title}>
-            <Marked text={item.title} at={item.at} />
-          </span>
-          {item.note && <small>{item.note}</small>}
-        </span>
-        {item.keys ? <kbd>{keyText(item.keys)}</kbd> : <span class={s.side}>{item.side}</span>}
+const Result = ({ item, index, isFirst, isChosen, onPoint, onRun }: ResultProps) => (
+  <div role="presentation">
+    {isFirst && (
+      <div class={s.group} role="presentation">
+        {item.group}
       </div>
+    )}
+    <div
+      id={`palette-${index}`}
+      class={s.item}
+      role="option"
+      aria-selected={isChosen}
+      onMouseMove={onPoint}
+      onClick={onRun}
+    >
+      <Icon name={item.icon} />
+      <span>
+        <span class={s.title}>
+          <Marked text={item.title} at={item.at} />
+        </span>
+        {item.note && <small>{item.note}</small>}
+      </span>
+      {item.keys ? <kbd>{keyText(item.keys)}</kbd> : <span class={s.side}>{item.side}</span>}
     </div>
-  )
-}
+  </div>
+)
 
 function Marked({ text, at }: { readonly text: string; readonly at: readonly number[] }) {
   if (at.length === 0) return <>{text}</>

@@ -1,15 +1,18 @@
 // What a form is about, as chips on top of it that can be changed: the script, its version, market, interval and range.
 
-import { useEffect, useId, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
 import { normalizeInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import { count, intervalText } from '../format.ts'
+import { useLoad } from '../frame/page.tsx'
 import { runBars } from '../run-script.ts'
-import { allSymbols } from '../watchlists/quotes.ts'
+import { Choice } from '../ui/ui.tsx'
+import { namesOfAll } from '../watchlists/quotes.ts'
 import { market } from '../workspace.ts'
 import s from './research.module.css'
-import type { Subject } from './subject.ts'
+import { EDITOR, type Subject } from './subject.ts'
 
 const RANGES = [500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 500_000, 2_000_000]
 
@@ -38,44 +41,36 @@ interface ChipsProps {
   readonly without?: readonly ('market' | 'bars')[]
 }
 
+const Chip = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <span class={s.chip}>
+    <small>{label}</small>
+    {children}
+  </span>
+)
+
 export function AboutChips({ subject, about, without = [] }: ChipsProps) {
   const { exchange, symbol, interval, bars, change } = about
+  const ranges = [...new Set([...RANGES, bars])].toSorted((a, b) => a - b)
   return (
     <div class={s.chips} role="group" aria-label="What it is about">
-      <span class={s.chip}>
-        <small>Script</small>
-        {subject.name}
-      </span>
+      <Chip label="Script">{subject.name}</Chip>
       <Version subject={subject} about={about} />
-      {!without.includes('market') && (
-        <MarketChip name={`${exchange}:${symbol}`} onChange={(next) => change(next)} />
-      )}
+      {!without.includes('market') && <MarketChip name={`${exchange}:${symbol}`} onChange={change} />}
       <TextChip
         label="Interval"
         value={intervalText(interval)}
         onChange={(text) => change({ interval: normalizeInterval(text) ?? text })}
       />
-      {subject.asOf !== undefined && (
-        <span class={s.chip}>
-          <small>Rules</small>
-          {asOfText(subject.asOf)}
-        </span>
-      )}
+      {subject.asOf !== undefined && <Chip label="Rules">{asOfText(subject.asOf)}</Chip>}
       {!without.includes('bars') && (
         <label class={s.chip}>
           <small>Range</small>
-          <select
+          <Choice
+            class={undefined}
             value={String(bars)}
-            onChange={(event) => change({ bars: Number(event.currentTarget.value) })}
-          >
-            {[...new Set([...RANGES, bars])]
-              .toSorted((a, b) => a - b)
-              .map((one) => (
-                <option key={one} value={String(one)}>
-                  last {count(one)} bars
-                </option>
-              ))}
-          </select>
+            options={ranges.map((one) => [String(one), `last ${count(one)} bars`])}
+            onChange={(one) => change({ bars: Number(one) })}
+          />
         </label>
       )}
     </div>
@@ -113,20 +108,13 @@ function TextChip({ label, value, offered, onChange }: TextChipProps) {
   )
 }
 
-function MarketChip({
-  name,
-  onChange,
-}: {
+interface MarketChipProps {
   readonly name: string
   readonly onChange: (market: Pick<About, 'exchange' | 'symbol'>) => void
-}) {
-  const [known, setKnown] = useState<readonly string[]>([])
-  useEffect(() => {
-    allSymbols().then(
-      (all) => setKnown(all.map((one) => `${one.exchange}:${one.symbol}`)),
-      () => undefined,
-    )
-  }, [])
+}
+
+function MarketChip({ name, onChange }: MarketChipProps) {
+  const known = useLoad(namesOfAll, []).data ?? []
   const choose = (text: string) => {
     const typed = text.toUpperCase()
     const full = known.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
@@ -138,48 +126,30 @@ function MarketChip({
 
 /** The versions of a script of one's own; of others there is only the one that is shown. */
 function Version({ subject: { id, stored, source }, about }: Pick<ChipsProps, 'subject' | 'about'>) {
-  const [revisions, setRevisions] = useState<
-    readonly { readonly revision: number; readonly source: string }[]
-  >([])
-  useEffect(() => {
-    if (!stored?.mine) return
-    call('GET /api/platform/scripts/{id}/revisions', { path: { id } }).then(
-      (answer) => setRevisions(answer.revisions),
-      () => undefined,
-    )
-  }, [id])
-  if (!stored)
-    return (
-      <span class={s.chip}>
-        <small>Version</small>
-        {id === 'editor' ? 'as in the editor' : 'built in'}
-      </span>
-    )
-  if (revisions.length < 2)
-    return (
-      <span class={s.chip}>
-        <small>Version</small>
-        {stored.revision}
-      </span>
-    )
+  const isOwn = stored?.mine === true
+  const loaded = useLoad(
+    async () => isOwn && (await call('GET /api/platform/scripts/{id}/revisions', { path: { id } })),
+    [id],
+  )
+  const { revisions } = loaded.data || { revisions: [] }
+  if (!stored) return <Chip label="Version">{id === EDITOR ? 'as in the editor' : 'built in'}</Chip>
+  if (revisions.length < 2) return <Chip label="Version">{stored.revision}</Chip>
   const now = revisions.find((one) => one.source === about.source)
   return (
     <label class={s.chip}>
       <small>Version</small>
-      <select
+      <Choice
+        class={undefined}
         value={String(now?.revision ?? stored.revision)}
-        onChange={(event) => {
-          const chosen = revisions.find(({ revision }) => String(revision) === event.currentTarget.value)
-          about.change({ source: chosen?.source ?? source })
+        options={revisions.map(({ revision }) => [
+          String(revision),
+          `${revision}${revision === stored.revision ? ', the newest' : ''}`,
+        ])}
+        onChange={(chosen) => {
+          const found = revisions.find(({ revision }) => String(revision) === chosen)
+          about.change({ source: found?.source ?? source })
         }}
-      >
-        {revisions.map(({ revision }) => (
-          <option key={revision} value={String(revision)}>
-            {revision}
-            {revision === stored.revision ? ', the newest' : ''}
-          </option>
-        ))}
-      </select>
+      />
     </label>
   )
 }

@@ -20,9 +20,16 @@ import { putOnChart } from './subject-menu.ts'
 
 export function CodeTab({ subject }: TabProps) {
   const { source } = subject
+  const about = aboutScript(source)
   return (
     <>
-      <About source={source} />
+      {about.length > 0 && (
+        <div class={p['prose']}>
+          {about.map((text, i) => (
+            <p key={i}>{text}</p>
+          ))}
+        </div>
+      )}
       {!visiting() && <RunButton subject={subject} />}
       <Inputs source={source} />
       <Source subject={subject} />
@@ -30,19 +37,6 @@ export function CodeTab({ subject }: TabProps) {
   )
 }
 
-function About({ source }: { readonly source: string }) {
-  const paragraphs = aboutScript(source)
-  if (paragraphs.length === 0) return null
-  return (
-    <div class={p['prose']}>
-      {paragraphs.map((text, i) => (
-        <p key={i}>{text}</p>
-      ))}
-    </div>
-  )
-}
-
-/** A table row for each input: name, kind, default and bounds. */
 function Inputs({ source }: { readonly source: string }) {
   const found = useAnswer('POST /api/platform/scripts/check', { body: { source } })
   const list = found.data?.inputs ?? []
@@ -108,7 +102,6 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
   )
 }
 
-/** Puts a script on the chart, on the market that is there. */
 function RunButton({ subject }: { readonly subject: Subject }) {
   const { symbol, interval } = market.value
   if (subject.kind === 'draft' || subject.kind === 'library') return null

@@ -1,7 +1,7 @@
 // Research: the scripts on the left, and on the right the chosen one, or all runs of all scripts.
 
 import { lazy } from '../frame/lazy.tsx'
-import { Page, pageStyles as p, useLoad, attempt, Show, useAnswer } from '../frame/page.tsx'
+import { Page, pageStyles as p, attempt, Show, useAnswer } from '../frame/page.tsx'
 import { visiting, user } from '../session.ts'
 import { cx, Button } from '../ui/ui.tsx'
 import s from './research.module.css'
@@ -19,42 +19,33 @@ import { navigate } from '../router.ts'
 import { market } from '../workspace.ts'
 import { Figures } from '../jobs/figures.tsx'
 import j from '../jobs/jobs.module.css'
+import type { Report } from '../../wire/report.ts'
 
 const ScriptPlace = lazy(async () => (await import('./script-place.tsx')).ScriptPlace)
 
-export function Research({ script, tab = 'code' }: { readonly script?: string; readonly tab?: string }) {
-  return (
-    <div class={cx(s.place, visiting() && s.alone)}>
-      {!visiting() && <ScriptList chosen={script} />}
-      {script === undefined ? <AllRuns /> : <ScriptPlace key={script} id={script} tab={tab} />}
-    </div>
-  )
-}
+export const Research = ({ script, tab = 'code' }: { readonly script?: string; readonly tab?: string }) => (
+  <div class={cx(s.place, visiting() && s.alone)}>
+    {!visiting() && <ScriptList chosen={script} />}
+    {script === undefined ? <AllRuns /> : <ScriptPlace key={script} id={script} tab={tab} />}
+  </div>
+)
 
-function AllRuns() {
-  return (
-    <Page
-      title="Research"
-      about="Everything that was run, the newest first. Backtests are kept until newer ones need their place; a star keeps one for good."
-    >
-      <Runs empty={<FirstRun />} />
-      <WantedLibraries />
-    </Page>
-  )
-}
+const AllRuns = () => (
+  <Page
+    title="Research"
+    about="Everything that was run, the newest first. Backtests are kept until newer ones need their place; a star keeps one for good."
+  >
+    <Runs empty={<FirstRun />} />
+    {(user.value?.role === 'owner' || user.value?.role === 'admin') && <WantedLibraries />}
+  </Page>
+)
 
-/** Libraries that scripts on this server import and that are missing here; shown to the owner and admins. */
 const FIELDS = rowFields('GET /api/platform/scripts/libraries/wanted', 'libraries')
 
+/** Libraries that scripts on this server import and that are missing here; shown to the owner and admins. */
 function WantedLibraries() {
-  const isRunning = user.value?.role === 'owner' || user.value?.role === 'admin'
-  const wanted = useLoad(
-    async (signal) =>
-      isRunning ? (await call('GET /api/platform/scripts/libraries/wanted', { signal })).libraries : [],
-    [isRunning],
-  )
+  const wanted = useAnswer('GET /api/platform/scripts/libraries/wanted', {}, 'libraries')
   const libraries = wanted.data ?? []
-  const add = (path: string) => openDialog(<AddLibrary path={path} />, wanted.reload)
   if (libraries.length === 0) return null
   return (
     <section class={p['section']}>
@@ -73,7 +64,7 @@ function WantedLibraries() {
           { of: 'asked', head: 'Times asked' },
           { of: 'lastAt', head: 'Last asked' },
           actions('More', ({ path }) => (
-            <Button size="small" onClick={() => add(path)}>
+            <Button size="small" onClick={() => openDialog(<AddLibrary path={path} />, wanted.reload)}>
               Add
             </Button>
           )),
@@ -93,31 +84,7 @@ function FirstRun() {
       <section class={p['section']}>
         <h2>An example: {sample.name}</h2>
         <p>{sample.about}</p>
-        <Show of={run}>
-          {({ result: { report } }) => {
-            const { summary, range } = report
-            return (
-              <>
-                <p class="muted">
-                  {marketText(report)} · {counted(range.bars, 'bar')}, {time(range.from, 'UTC', false)} to{' '}
-                  {time(range.to, 'UTC', false)}
-                </p>
-                <Figures
-                  of={[
-                    [
-                      'Net profit',
-                      gain(summary.netProfitPct),
-                      money(summary.netProfit, report.currency, { plus: true }),
-                      tone(summary.netProfit),
-                    ],
-                    ['Max drawdown (TradingView)', percent(-Math.abs(summary.maxDrawdownPct))],
-                    ['Trades', count(summary.trades)],
-                  ]}
-                />
-              </>
-            )
-          }}
-        </Show>
+        <Show of={run}>{({ result: { report } }) => <ResultOf report={report} />}</Show>
         <div class={p['actions']} style={{ marginTop: '16px' }}>
           <Button
             variant="primary"
@@ -133,5 +100,25 @@ function FirstRun() {
         </div>
       </section>
     </div>
+  )
+}
+
+function ResultOf({ report }: { report: Report }) {
+  const { summary, range, currency } = report
+  const netProfit = money(summary.netProfit, currency, { plus: true })
+  return (
+    <>
+      <p class="muted">
+        {marketText(report)} · {counted(range.bars, 'bar')}, {time(range.from, 'UTC', false)} to{' '}
+        {time(range.to, 'UTC', false)}
+      </p>
+      <Figures
+        of={[
+          ['Net profit', gain(summary.netProfitPct), netProfit, tone(summary.netProfit)],
+          ['Max drawdown (TradingView)', percent(-Math.abs(summary.maxDrawdownPct))],
+          ['Trades', count(summary.trades)],
+        ]}
+      />
+    </>
   )
 }

@@ -1,13 +1,15 @@
 // The columns of the table of runs. What only backtests have is shown where they are all there is.
 
+import type { ComponentChildren } from 'preact'
 import { call } from '../api-client.ts'
-import { count, factorText, percent, ratio, time, tone, gain } from '../format.ts'
+import { count, factorText, percent, ratio, tone, gain } from '../format.ts'
 import { attempt, pageStyles as p } from '../frame/page.tsx'
 import { openReport } from '../open-report.ts'
 import { href, navigate } from '../router.ts'
 import { Ago } from '../ui/ago.tsx'
-import type { Column } from '../ui/data-table.tsx'
-import { item, Menu } from '../ui/menu.tsx'
+import { actions, own, type Column } from '../ui/data-table.tsx'
+import { item, Menu, type MenuItem } from '../ui/menu.tsx'
+import { Period } from '../ui/period.tsx'
 import { Spark } from '../ui/spark.tsx'
 import { Badge, Progress, IconButton } from '../ui/ui.tsx'
 import s from './research.module.css'
@@ -28,30 +30,35 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
   const isOf = (...some: readonly RunKind[]) => kind === 'all' || some.includes(kind)
   return [
     ...(isOf('backtest') ? [pin(acts)] : []),
-    {
+    own('name', 'Name', 'main', (run) => <Title run={run} isAmong={kind === 'all'} />, {
       ...SORTS.name,
-      head: 'Name',
-      look: 'main',
       tone: () => (kind === 'backtest' ? undefined : s.wide),
-      cell: (run) => <Title run={run} isAmong={kind === 'all'} />,
-    },
+    }),
     ...(kind === 'all' ? [CURVE] : []),
     ...(isOf('backtest', 'portfolio', 'forward') ? [PROFIT] : []),
     ...(isOf('backtest', 'portfolio') ? [DRAWDOWN] : []),
     ...(isOf('backtest', 'forward') ? [TRADES] : []),
     ...(kind === 'backtest' ? FIGURES : []),
     ...(kind === 'backtest' || kind === 'sweep' ? [TRIED, PERIOD] : []),
-    {
+    // Among the figures of backtests there is little room for when it was made.
+    own('createdAt', 'Made', 'muted', (run) => madeCell(run, kind), {
       ...SORTS.createdAt,
-      head: 'Made',
-      look: 'muted',
       tone: () => s.oneLine,
-      // Among the figures of backtests there is little room for it.
-      cell: ({ createdAt }) => <Ago at={createdAt} {...(kind === 'backtest' && { style: 'narrow' })} />,
-    },
-    { of: 'more', head: 'More', bare: true, look: 'end', cell: (run) => <RunMenu run={run} acts={acts} /> },
+    }),
+    actions('More', (run) => <RunMenu run={run} acts={acts} />),
   ]
 }
+
+const madeCell = ({ createdAt }: Run, kind: RunKind | 'all') => (
+  <Ago at={createdAt} {...(kind === 'backtest' && { style: 'narrow' })} />
+)
+
+const figure = (
+  of: keyof typeof SORTS,
+  head: string,
+  cell: (run: Run) => ComponentChildren,
+  more: Pick<Column<Run>, 'tone' | 'title'> = {},
+): Column<Run> => own(of, head, 'number', cell, { ...SORTS[of], ...more })
 
 const CURVE: Column<Run> = {
   of: 'curve',
@@ -59,15 +66,11 @@ const CURVE: Column<Run> = {
   bare: true,
   cell: ({ curve }) => curve && <Spark values={[1, ...curve]} baseline />,
 }
-const PROFIT: Column<Run> = {
-  ...SORTS.profit,
-  head: 'Net profit',
-  look: 'number',
-  tone: ({ profit }) => tone(profit),
-  cell: (run) =>
-    run.profit === null ? (
-      ''
-    ) : run.profitPct === null ? (
+const PROFIT = figure(
+  'profit',
+  'Net profit',
+  (run) =>
+    run.profitPct === null ? (
       profitText(run)
     ) : (
       <>
@@ -76,39 +79,23 @@ const PROFIT: Column<Run> = {
         <span class="muted">{profitText(run)}</span>
       </>
     ),
-}
-const DRAWDOWN: Column<Run> = {
-  ...SORTS.drawdown,
-  head: 'Max drawdown',
-  look: 'number',
-  cell: ({ drawdown }) => (drawdown === null ? '' : percent(-drawdown)),
-  title: ({ kind }) => (kind === 'portfolio' ? 'Of the curve, at closes' : 'As TradingView counts it'),
-}
-const TRADES: Column<Run> = {
-  ...SORTS.trades,
-  head: 'Trades',
-  look: 'number',
-  cell: ({ trades }) => (trades === null ? '' : count(trades)),
-}
-const TRIED: Column<Run> = {
-  ...SORTS.tried,
-  head: 'Tried in all',
-  look: 'number',
-  cell: ({ tried }) => (tried === null ? '' : count(tried)),
-}
-const PERIOD: Column<Run> = {
-  ...SORTS.period,
-  head: 'Period',
-  look: 'date',
-  cell: ({ range }) =>
-    range && (
-      <>
-        {time(range.from, 'UTC', false)}
-        <br />
-        <span class="muted">{time(range.to, 'UTC', false)}</span>
-      </>
-    ),
-}
+  { tone: ({ profit }) => tone(profit) },
+)
+const DRAWDOWN = figure(
+  'drawdown',
+  'Max drawdown',
+  ({ drawdown }) => (drawdown === null ? '' : percent(-drawdown)),
+  { title: ({ kind }) => (kind === 'portfolio' ? 'Of the curve, at closes' : 'As TradingView counts it') },
+)
+const TRADES = figure('trades', 'Trades', ({ trades }) => (trades === null ? '' : count(trades)))
+const TRIED = figure('tried', 'Tried in all', ({ tried }) => (tried === null ? '' : count(tried)))
+const PERIOD = own<Run>(
+  'period',
+  'Period',
+  'date',
+  ({ range }) => range && <Period of={range} />,
+  SORTS.period,
+)
 
 /** The figure of a run that has trades, otherwise a dash. */
 const ofTrades =
@@ -116,42 +103,38 @@ const ofTrades =
   ({ summary }: Run) =>
     summary && summary.trades > 0 ? text(summary) : '—'
 const FIGURES: readonly Column<Run>[] = [
-  {
-    ...SORTS.wins,
-    head: 'Win rate',
-    look: 'number',
-    cell: ofTrades(({ winRate }) => percent(winRate, { places: 1 })),
-  },
-  {
-    ...SORTS.factor,
-    head: 'Profit factor',
-    look: 'number',
-    cell: ofTrades(({ profitFactor }) => factorText(profitFactor)),
-  },
-  { ...SORTS.sharpe, head: 'Sharpe', look: 'number', cell: ofTrades(({ sharpe }) => ratio(sharpe)) },
+  figure(
+    'wins',
+    'Win rate',
+    ofTrades(({ winRate }) => percent(winRate, { places: 1 })),
+  ),
+  figure(
+    'factor',
+    'Profit factor',
+    ofTrades(({ profitFactor }) => factorText(profitFactor)),
+  ),
+  figure(
+    'sharpe',
+    'Sharpe',
+    ofTrades(({ sharpe }) => ratio(sharpe)),
+  ),
 ]
 
-const pin = ({ onChanged }: Acts): Column<Run> => ({
-  of: 'pinned',
-  head: 'Star',
-  bare: true,
-  look: 'pin',
-  cell: ({ kind, id, name, pinned }) =>
-    kind === 'backtest' && (
+const pin = ({ onChanged }: Acts): Column<Run> => {
+  const turn = ({ id, pinned }: Run) =>
+    call('PATCH /api/platform/backtests/{id}', { path: { id }, body: { pinned: !pinned } })
+  const cell = (run: Run) =>
+    run.kind === 'backtest' && (
       <IconButton
         icon="star"
         class={s.pin}
-        label={`Keep ${name} for good`}
-        pressed={pinned}
-        onClick={() =>
-          attempt(
-            call('PATCH /api/platform/backtests/{id}', { path: { id }, body: { pinned: !pinned } }),
-            onChanged,
-          )
-        }
+        label={`Keep ${run.name} for good`}
+        pressed={run.pinned}
+        onClick={() => attempt(turn(run), onChanged)}
       />
-    ),
-})
+    )
+  return own('pinned', 'Star', 'pin', cell, { bare: true })
+}
 
 const STATE_TONES = {
   queued: 'accent',
@@ -212,24 +195,9 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
         item('Open', 'report', () => (page === null ? attempt(openReport(run.id)) : navigate(page)), {
           disabled: isBacktest && !isDone,
         }),
-        ...(isBacktest
-          ? [
-              item('Follow from now on', 'play', () => attempt(followBacktest(run.id)), {
-                disabled: !isDone,
-              }),
-              item(
-                'Put in a portfolio',
-                'layers',
-                () => navigate(`/research/portfolios/new?runs=${run.id}`),
-                { disabled: !isDone },
-              ),
-              item('Share…', 'external', () => attempt(openReport(run.id).then(share)), {
-                disabled: !isDone,
-              }),
-            ]
-          : []),
+        ...(isBacktest ? ofBacktest(run.id).map((one) => ({ ...one, disabled: !isDone })) : []),
         item('Run again', 'replay', () => done(runAgain(run)), { disabled: !isRepeatable(run) }),
-        ...(isGoing(run) && !isBacktest ? ([item('Stop', 'pause', () => done(stopRun(run)))] as const) : []),
+        ...(isGoing(run) && !isBacktest ? [item('Stop', 'pause', () => done(stopRun(run)))] : []),
         '-',
         item(isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete', 'trash', () => acts.onDelete(run), {
           danger: true,
@@ -238,6 +206,12 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
     />
   )
 }
+
+const ofBacktest = (id: string): readonly MenuItem[] => [
+  item('Follow from now on', 'play', () => attempt(followBacktest(id))),
+  item('Put in a portfolio', 'layers', () => navigate(`/research/portfolios/new?runs=${id}`)),
+  item('Share…', 'external', () => attempt(openReport(id).then(share))),
+]
 
 /** A forward run begins once: what it would be again is a new one. */
 const isRepeatable = ({ kind, state }: Run): boolean =>

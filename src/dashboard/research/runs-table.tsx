@@ -27,6 +27,7 @@ import {
   KINDS,
   NEWEST_FIRST,
   RUN_KINDS,
+  type Listed,
   type Run,
   type RunKind,
 } from './runs.ts'
@@ -38,7 +39,6 @@ const PAGE = 100
 const ALL = 9999
 const PARTS_MAX = 20
 
-const DAY_MS = 86_400_000
 /** Days back. */
 const SINCE = { all: Infinity, day: 1, week: 7, month: 30 } as const
 const PERIODS = [
@@ -52,35 +52,24 @@ type KindWanted = RunKind | 'all'
 const wantedKind = (): KindWanted => RUN_KINDS.find((kind) => kind === query.value.get('kind')) ?? 'all'
 
 /** All runs of some kinds, the newest first, kept up to date. */
-function useRuns(
-  wanted: KindWanted,
-  limit: number,
-): Loaded<{ readonly runs: readonly Run[]; readonly more: boolean }> {
+function useRuns(wanted: KindWanted, limit: number): Loaded<Listed> {
   const lists = RUN_KINDS.map((kind) => {
     const { load, event, lookMs } = KINDS[kind]
-    const list = useLoad(
-      async (signal) =>
-        wanted === 'all' || wanted === kind
-          ? load(limit, signal)
-          : { runs: [] as readonly Run[], more: false },
+    const isWanted = wanted === 'all' || wanted === kind
+    const list = useLoad<Listed>(
+      async (signal) => (isWanted ? load(limit, signal) : { runs: [], more: false }),
       [wanted, limit],
     )
     useEffect(() => (event ? onLive(event, list.reload, list.reload) : undefined), [])
     useReloadWhile(list.data?.runs.some(isGoing) ?? false, list, lookMs)
     return list
   })
-  const data = lists.flatMap((list) => list.data ?? [])
+  const there = lists.flatMap((list) => list.data ?? [])
+  const runs = there.flatMap((one) => one.runs).toSorted((a, b) => b.createdAt - a.createdAt)
   return {
-    data:
-      data.length < lists.length
-        ? null
-        : {
-            runs: data.flatMap(({ runs }) => runs).toSorted((a, b) => b.createdAt - a.createdAt),
-            more: data.some(({ more }) => more),
-          },
+    data: there.length < lists.length ? null : { runs, more: there.some(({ more }) => more) },
     error: lists.find(({ error }) => error)?.error ?? null,
     reload: () => lists.forEach((list) => list.reload()),
-    set: () => undefined,
   }
 }
 
@@ -120,15 +109,15 @@ export function Runs({ names, empty }: RunsProps) {
       action: 'Delete',
       async run() {
         await deleteRuns(runs)
-        pick(
-          runs.map(({ id }) => id),
-          false,
-        )
+        const gone = runs.map(({ id }) => id)
+        pick(gone, false)
         list.reload()
       },
     })
   const columns = runColumns(kind, { onChanged: list.reload, onDelete: (run) => remove([run]) })
-  const since = Date.now() - SINCE[days] * DAY_MS
+  const since = Date.now() - SINCE[days] * 86_400_000
+  const nothing =
+    kind === 'all' ? empty : <Empty title={`No ${KINDS[kind].many.toLowerCase()} yet`}>{WHATS[kind]}</Empty>
   const rows = all.filter((run) => run.createdAt >= since && isFound(run, words))
   return (
     <>
@@ -154,13 +143,7 @@ export function Runs({ names, empty }: RunsProps) {
       <Show of={list}>
         {({ more }) =>
           all.length === 0 ? (
-            <>
-              {kind === 'all' ? (
-                empty
-              ) : (
-                <Empty title={`No ${KINDS[kind].many.toLowerCase()} yet`}>{WHATS[kind]}</Empty>
-              )}
-            </>
+            <>{nothing}</>
           ) : rows.length === 0 ? (
             <Empty
               title="None fits"
@@ -209,8 +192,7 @@ function choose(kind: KindWanted): void {
   navigate(`${path.value}${kind === 'all' ? '' : `?kind=${kind}`}`, { replace: true })
 }
 
-/** What can be done with those that are ticked. */
-function Chosen({ runs, onDelete }: { readonly runs: readonly Run[]; readonly onDelete: () => void }) {
+function Chosen({ runs, onDelete }: { runs: readonly Run[]; onDelete: () => void }) {
   const isDone = runs.every(({ kind, state }) => kind === 'backtest' && state === 'done')
   const ids = runs.map(({ id }) => id).join(',')
   const mayCompare = isDone && runs.length >= 2 && runs.length <= RUNS_MAX

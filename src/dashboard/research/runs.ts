@@ -61,31 +61,18 @@ const NONE = {
 } as const
 
 /** What was set for a run, as in a sentence; '' where the script ran as it is. */
-export const givenText = ({ given = {} }: Pick<Backtest, 'given'>): string =>
-  Object.entries(given)
-    .map(
-      ([name, value]) =>
-        `${name.replaceAll('_', ' ')} ${typeof value === 'number' ? quantity(value) : valueText(value)}`,
-    )
+export const givenText = ({ given = {} }: Pick<Backtest, 'given'>): string => {
+  const text = (value: unknown) => (typeof value === 'number' ? quantity(value) : valueText(value))
+  return Object.entries(given)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${text(value)}`)
     .join(', ')
+}
+
+type Named = Pick<Run, 'id' | 'name' | 'state' | 'createdAt'>
 
 /** What the records of all kinds have; what a kind does not know is null. */
-const named = <Kind extends RunKind, State>(kind: Kind, { id, name, state, createdAt }: Named<State>) => ({
-  ...NONE,
-  kind,
-  id,
-  name,
-  state,
-  createdAt,
-  scripts: [name],
-})
-
-interface Named<State> {
-  readonly id: string
-  readonly name: string
-  readonly state: State
-  readonly createdAt: number
-}
+const named = (kind: RunKind, { id, name, state, createdAt }: Named) =>
+  ({ ...NONE, kind, id, name, state, createdAt, scripts: [name] }) as const
 
 export const ofBacktest = (one: Backtest): Run => ({
   ...named('backtest', one),
@@ -144,7 +131,7 @@ const ofForward = (one: ForwardRun): Run => ({
   trades: one.trades,
 })
 
-interface Listed {
+export interface Listed {
   readonly runs: readonly Run[]
   /** Whether the server keeps more than were asked for. */
   readonly more: boolean
@@ -188,9 +175,8 @@ const all =
   async (_limit, signal) => ({ runs: await load(signal), more: false })
 
 /** The most that the server lists at once of what it keeps a hundred or fewer of. */
-const KEPT_MAX = 100
+const query = { limit: 100 }
 const FORWARD_MAX = 50
-const query = { limit: KEPT_MAX }
 
 export const KINDS: Readonly<Record<RunKind, Kind>> = {
   backtest: {
@@ -203,10 +189,8 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     stop: (id) => removeBacktests([id]),
     remove: removeBacktests,
     async load(limit, signal) {
-      const { backtests, nextCursor } = await call('GET /api/platform/backtests', {
-        query: { limit },
-        signal,
-      })
+      const asked = { query: { limit }, signal }
+      const { backtests, nextCursor } = await call('GET /api/platform/backtests', asked)
       return { runs: backtests.map(ofBacktest), more: nextCursor !== null }
     },
   },
@@ -277,7 +261,6 @@ export async function deleteRuns(some: readonly Pick<Run, 'kind' | 'id'>[]): Pro
     await KINDS[kind].remove(some.flatMap((run) => (run.kind === kind ? [run.id] : [])))
 }
 
-/** What goes with them when they are deleted. */
 export function deletionText(some: readonly Run[]): string {
   const gone = [...new Set(some.map(({ kind }) => KINDS[kind].goesToo))].join(' ')
   const pinned = some.filter((one) => one.pinned).length
@@ -289,7 +272,6 @@ export function deletionText(some: readonly Run[]): string {
 const ofTrades = (value: (summary: NonNullable<Run['summary']>) => number) => (run: Run) =>
   run.summary && run.summary.trades > 0 ? value(run.summary) : undefined
 
-/** The value each column sorts by. */
 export const SORTS = {
   name: { of: 'name', leastFirst: true, sort: ({ name }) => name },
   profit: { of: 'profit', sort: ({ profitPct, profit }) => profitPct ?? profit },
@@ -308,12 +290,9 @@ export const NEWEST_FIRST = { by: 'createdAt', down: true } as const
 /** Whether every word of `query` is in its name, market or kind; the word `pinned` finds those with a star. */
 export function isFound(run: Run, query: string): boolean {
   const text = `${run.name} ${run.where} ${KINDS[run.kind].text}${run.pinned ? ' pinned' : ''}`.toLowerCase()
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
+  const words = query.toLowerCase().split(/\s+/)
+  return words.every((word) => text.includes(word))
 }
 
-/** A profit in money, where it is known. */
 export const profitText = ({ profit, currency }: Run): string =>
   profit === null ? '' : money(profit, currency, { plus: true })

@@ -10,11 +10,7 @@ import { script } from '../workspace.ts'
 import s from './research.module.css'
 import { EDITOR, subjectId } from './subject.ts'
 
-interface Row {
-  readonly id: string
-  readonly name: string
-  readonly note: string
-}
+type Row = Pick<ListedStudy, 'id' | 'name'> & { readonly note: string }
 
 const rowOf = ({ id, name, kind, group, words }: ListedStudy): Row => ({
   id: subjectId(id),
@@ -73,15 +69,7 @@ export function ScriptList({ chosen }: { readonly chosen: string | undefined }) 
           >
             <span>All runs</span>
           </a>
-          {groups.map(([name, rows]) => (
-            <Group
-              key={name}
-              name={name}
-              rows={rows.filter(isFound)}
-              chosen={chosen}
-              searched={words.trim() !== ''}
-            />
-          ))}
+          {groups.map(([name, rows]) => groupOf(name, rows.filter(isFound), chosen, words.trim() !== ''))}
           <Drafts />
         </div>
       )}
@@ -89,9 +77,9 @@ export function ScriptList({ chosen }: { readonly chosen: string | undefined }) 
   )
 }
 
-type Groups = readonly (readonly [name: string, rows: readonly Row[]])[]
-
-function groupsOf(stored: readonly ListedStudy[]): Groups {
+function groupsOf(
+  stored: readonly ListedStudy[],
+): readonly (readonly [name: string, rows: readonly Row[]])[] {
   const every = [...stored, ...EXAMPLES, ...BUILT_IN]
   const of = (name: string) => every.filter(({ group }) => group === name).map(rowOf)
   return [
@@ -111,14 +99,7 @@ function editorRow(): readonly Row[] {
   return [{ id: EDITOR, name: name.trim() || titleOf(source) || 'Untitled', note: 'not saved' }]
 }
 
-interface GroupProps {
-  readonly name: string
-  readonly rows: readonly Row[]
-  readonly chosen: string | undefined
-  readonly searched: boolean
-}
-
-function Group({ name, rows, chosen, searched }: GroupProps) {
+function groupOf(name: string, rows: readonly Row[], chosen: string | undefined, searched: boolean) {
   if (rows.length === 0) return null
   const links = rows.map(({ id, name: called, note }) => (
     <a
@@ -134,13 +115,13 @@ function Group({ name, rows, chosen, searched }: GroupProps) {
   ))
   if (rows.length <= OPEN_MAX || searched)
     return (
-      <section aria-label={name}>
+      <section key={name} aria-label={name}>
         <h2>{name}</h2>
         {links}
       </section>
     )
   return (
-    <details open={rows.some(({ id }) => id === chosen)}>
+    <details key={name} open={rows.some(({ id }) => id === chosen)}>
       <summary>
         {name} <small>{rows.length}</small>
       </summary>

@@ -43,7 +43,6 @@ export const KIND_TONES = {
   draft: 'warn',
 } as const
 
-/** The address of a script, or of one of its tabs. */
 export const placeOf = (id: string, tab: Tab = 'code'): string =>
   `/research/${encodeURIComponent(id)}${tab === 'code' ? '' : `/${tab}`}`
 
@@ -73,26 +72,24 @@ export function ScriptPlace({ id, tab }: { readonly id: string; readonly tab: st
   )
 }
 
-function Byline({ subject: { id, kind, stored } }: { readonly subject: Subject }) {
-  return (
-    <span class={p['byline']}>
-      {stored ? (
-        <span>by {stored.mine ? 'you' : stored.author}</span>
-      ) : (
-        <span>{id === EDITOR ? 'in the editor, as it stands there' : 'comes with Chartroom'}</span>
-      )}
-      <Badge tone={KIND_TONES[kind]}>{kind}</Badge>
-      {stored && (
-        <>
-          {stored.pineVersion !== null && <span>Pine v{stored.pineVersion}</span>}
-          <span>version {stored.revision}</span>
-          <span>changed {ago(stored.updatedAt)}</span>
-          {stored.visibility === 'private' && <Badge tone="warn">private</Badge>}
-        </>
-      )}
-    </span>
-  )
-}
+const Byline = ({ subject: { id, kind, stored } }: { readonly subject: Subject }) => (
+  <span class={p['byline']}>
+    {stored ? (
+      <span>by {stored.mine ? 'you' : stored.author}</span>
+    ) : (
+      <span>{id === EDITOR ? 'in the editor, as it stands there' : 'comes with Chartroom'}</span>
+    )}
+    <Badge tone={KIND_TONES[kind]}>{kind}</Badge>
+    {stored && (
+      <>
+        {stored.pineVersion !== null && <span>Pine v{stored.pineVersion}</span>}
+        <span>version {stored.revision}</span>
+        <span>changed {ago(stored.updatedAt)}</span>
+        {stored.visibility === 'private' && <Badge tone="warn">private</Badge>}
+      </>
+    )}
+  </span>
+)
 
 /** Opens it in the editor below the chart: another's or a built-in one as a copy. */
 async function edit(subject: Subject): Promise<void> {
@@ -103,7 +100,6 @@ async function edit(subject: Subject): Promise<void> {
   navigate('/')
 }
 
-/** Stores a private copy and opens it in the editor. */
 async function clone({ name, source }: Subject): Promise<void> {
   const copy = await call('POST /api/platform/scripts', { body: { name, source, visibility: 'private' } })
   toast('A copy is among your scripts', { tone: 'up' })

@@ -32,14 +32,11 @@ export function subjectItems(subject: Subject, where: 'place' | 'chart' | 'edito
   const { id, kind, stored } = subject
   const go = (tab: string) => goTo(subject, tab)
   const isStrategy = kind === 'strategy'
-  if (kind === 'library' || kind === 'draft')
-    return where === 'place' ? [] : [item('Open in Research', 'code', () => go(''))]
+  const there = item('Open in Research', 'code', () => go(''))
+  if (kind === 'library' || kind === 'draft') return where === 'place' ? [] : [there]
+  const onChart = isStrategy ? 'Run on the chart' : 'Put on the chart'
   return [
-    where === 'place'
-      ? item(isStrategy ? 'Run on the chart' : 'Put on the chart', 'candles', () =>
-          attempt(putOnChart(subject)),
-        )
-      : item('Open in Research', 'code', () => go('')),
+    where === 'place' ? item(onChart, 'candles', () => attempt(putOnChart(subject))) : there,
     item('Add alert…', 'bell', () => (alertAt.value = { subject, market: market.peek() })),
     ...(isStrategy ? [item('Optimise…', 'tune', () => go('optimise'))] : []),
     item('Scan a list…', 'search', () => go('scan')),

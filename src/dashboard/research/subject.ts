@@ -10,7 +10,6 @@ import { script, type Subject } from '../workspace.ts'
 
 export type { Subject }
 
-/** What each tab of a script is handed. */
 export interface TabProps {
   readonly subject: Subject
   readonly onChanged: () => void
@@ -35,13 +34,9 @@ export async function loadSubject(id: string, signal: AbortSignal): Promise<Subj
 
 const PLAIN = { inputs: {}, overrides: {}, stored: null } as const
 
-/** One of the list of all scripts and studies. */
-export const asSubject = ({
-  id,
-  name,
-  kind,
-  source,
-}: Pick<ListedStudy, 'id' | 'name' | 'kind' | 'source'>): Subject => ({
+type Named = Pick<ListedStudy, 'id' | 'name' | 'kind' | 'source'>
+
+export const asSubject = ({ id, name, kind, source }: Named): Subject => ({
   ...PLAIN,
   id: subjectId(id),
   name,
@@ -50,9 +45,7 @@ export const asSubject = ({
 })
 
 async function find(id: string, signal: AbortSignal): Promise<Subject> {
-  if (id === EDITOR) {
-    return { ...editedSubject(), inputs: {} }
-  }
+  if (id === EDITOR) return { ...editedSubject(), inputs: {} }
   if (/^(library|sample):/.test(id)) {
     const { BUILT_IN, EXAMPLES } = await import('../studies/catalogue.ts')
     const listed = [...BUILT_IN, ...EXAMPLES].find((one) => one.id === id)
@@ -74,17 +67,13 @@ export function orOwn(read: () => Subject['inputs']): Subject['inputs'] {
 }
 
 /** What its runs are given besides its source: inputs, properties, and the day of whose TradingView they are. */
-export const settingsOf = ({
-  inputs,
-  overrides,
-  asOf,
-}: Pick<Subject, 'inputs' | 'overrides' | 'asOf'>): Pick<Subject, 'inputs' | 'overrides' | 'asOf'> => ({
+export const settingsOf = ({ inputs, overrides, asOf }: Settings): Settings => ({
   inputs,
   overrides,
   ...(asOf !== undefined && { asOf }),
 })
+type Settings = Pick<Subject, 'inputs' | 'overrides' | 'asOf'>
 
-/** The script in the editor, with the inputs that it has there. */
 export function editedSubject(): Subject {
   const { source, name, ...open } = script.peek()
   const settings = settingsOf({ overrides: {}, ...open, inputs: orOwn(plainInputs) })
@@ -92,7 +81,6 @@ export function editedSubject(): Subject {
   return { ...PLAIN, id: EDITOR, name: own, kind: sampleOf(source).kind, source, ...settings }
 }
 
-/** The names that its runs have. */
 export const namesOf = ({ name, source }: Pick<Subject, 'name' | 'source'>): readonly string[] =>
   [...new Set([name, titleOf(source)])].filter((one) => one !== '')
 

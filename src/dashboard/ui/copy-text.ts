@@ -2,7 +2,6 @@
 
 import { toast, toastError } from './ui.tsx'
 
-/** Copies a text and says so in a toast. */
 export function copyText(text: string, what = 'Copied'): void {
   // Without https there is no clipboard API: copy from a text area instead.
   const legacy = () => {

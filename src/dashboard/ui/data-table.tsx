@@ -50,7 +50,8 @@ export const own = <R,>(
   head: string,
   look: NonNullable<ColumnLook<R>['look']> | '',
   cell: (row: R) => ComponentChildren,
-): Column<R> => ({ of, head, ...(look && { look }), cell })
+  more: Partial<ColumnLook<R>> = {},
+): Column<R> => ({ of, head, ...(look && { look }), cell, ...more })
 
 /** The column of what can be done with a row. */
 export const actions = <R,>(head: string, cell: (row: R) => ComponentChildren): Column<R> => ({
@@ -185,13 +186,6 @@ export function DataTable<R>({ rows, wire = {}, empty, page = 100, ...rest }: Da
   )
 }
 
-interface OrderProps<R> {
-  readonly columns: readonly Column<R>[]
-  readonly wire: Readonly<Record<string, WireField>>
-  readonly order: Order | null
-  readonly onOrder: (order: Order) => void
-}
-
 interface HeadProps<R> {
   readonly column: Column<R>
   readonly field: WireField | undefined
@@ -230,16 +224,16 @@ function Head<R>({ column, field, order, onOrder }: HeadProps<R>) {
 const isSortable = <R,>({ sort }: Column<R>, field: WireField | undefined): boolean =>
   sort !== false && (sort !== undefined || SORTED.has(field?.kind ?? ''))
 
+interface OrderProps<R> extends Pick<HeadProps<R>, 'order' | 'onOrder'> {
+  readonly columns: readonly Column<R>[]
+  readonly wire: Readonly<Record<string, WireField>>
+}
+
 /** What heads do by a click, where a phone has none. */
 function OrderOf<R>({ columns, wire, order, onOrder }: OrderProps<R>) {
   const those = columns.filter((column) => isSortable(column, wire[column.of]))
-  const valueOf = ({ by, down }: Order) => `${by} ${down ? 'down' : 'up'}`
   const options = those.flatMap(({ of: by, head, leastFirst = false }) =>
-    [!leastFirst, leastFirst].map((down): readonly [string, string, Order] => [
-      valueOf({ by, down }),
-      `${head} ${down ? '↓' : '↑'}`,
-      { by, down },
-    ]),
+    [!leastFirst, leastFirst].map((down) => [valueOf({ by, down }), `${head} ${down ? '↓' : '↑'}`] as const),
   )
   return (
     <div class={s.order}>
@@ -247,22 +241,23 @@ function OrderOf<R>({ columns, wire, order, onOrder }: OrderProps<R>) {
         label="Order"
         hideLabel
         value={order ? valueOf(order) : ''}
-        options={options.map(([value, text]) => [value, text] as const)}
-        onChange={(next) => options.forEach(([value, , of]) => value === next && onOrder(of))}
+        options={options}
+        onChange={(value) => onOrder(orderOf(value))}
       />
     </div>
   )
 }
 
+/** An order as the value of an option: `name ↓`. */
+const valueOf = ({ by, down }: Order): string => `${by} ${down ? 'down' : 'up'}`
+const orderOf = (value: string): Order => ({
+  by: value.slice(0, value.lastIndexOf(' ')),
+  down: value.endsWith('down'),
+})
+
 const SORTED: ReadonlySet<string> = new Set(['text', 'number', 'integer', 'time'])
 
-interface CellProps<R> {
-  readonly row: R
-  readonly column: Column<R>
-  readonly field: WireField | undefined
-}
-
-function Cell<R>({ row, column, field }: CellProps<R>) {
+function Cell<R>({ row, column, field }: { row: R; column: Column<R>; field: WireField | undefined }) {
   const { bare, head, tone, ground, title } = column
   const look = column.look ?? (field?.kind === 'time' ? 'muted' : undefined)
   const classes = cx(
@@ -303,7 +298,7 @@ function textOf(value: unknown, field: WireField | undefined, empty = ''): strin
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function ChooseAll<R>({ keys, choice }: { readonly keys: readonly string[]; readonly choice: Choice<R> }) {
+function ChooseAll<R>({ keys, choice }: { keys: readonly string[]; choice: Choice<R> }) {
   const box = useRef<HTMLInputElement>(null)
   const chosen = keys.filter((key) => choice.chosen.includes(key)).length
   useLayoutEffect(() => {

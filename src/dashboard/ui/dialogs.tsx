@@ -39,12 +39,10 @@ function Shown({ one }: { readonly one: Opened }) {
   return one.dialog
 }
 
-export function Dialogs() {
-  return (
-    <>
-      {opened.value.map((one) => (
-        <Shown key={one} one={one} />
-      ))}
-    </>
-  )
-}
+export const Dialogs = () => (
+  <>
+    {opened.value.map((one) => (
+      <Shown key={one} one={one} />
+    ))}
+  </>
+)

@@ -32,55 +32,12 @@ interface FieldOptions {
   readonly required?: boolean
 }
 
-/** The props of a form's input: `<Field label="Name" {...form.field('name')} />`. */
-interface Bound {
-  readonly name: string
-  readonly value: string
-  readonly onInput: (value: string) => void
-  readonly onBlur: () => void
-  readonly problem: string | undefined
-  readonly type?: InputType
-  readonly hint?: string
-}
-
 type TextName<V> = { [N in keyof V]: V[N] extends string ? N : never }[keyof V] & string
 
-export interface FormOf<V> {
-  readonly values: V
-  readonly set: <N extends keyof V>(name: N, value: V[N]) => void
-  readonly change: (part: Partial<V>) => void
-  readonly field: (name: TextName<V>, options?: FieldOptions) => Bound
-  /** The props of a choice: `<Select label="Side" options={SIDES} {...form.choice('side')} />`. */
-  readonly choice: <N extends keyof V>(
-    name: N,
-  ) => {
-    readonly value: V[N]
-    readonly onChange: (value: V[N]) => void
-  }
-  /** What is wrong with a field that is not a text input. */
-  readonly problem: (name: string) => string | undefined
-  readonly busy: boolean
-  readonly error: unknown
-  /** The fields that show their own problems. */
-  readonly shown: ReadonlySet<string>
-  /** Something was typed and has not been sent. */
-  readonly changed: boolean
-  readonly submit: (event?: Event) => void
-  /** Discards what was typed, and the draft. */
-  readonly reset: () => void
-  /** Clears the server's refusal, because something else would be sent now. */
-  readonly forgive: () => void
-  /** What follows once it is sent. */
-  readonly sent: { current: () => void }
-}
+export type FormOf<V extends object> = ReturnType<typeof useForm<V>>
 
-export function useForm<V extends object>({
-  wire = {},
-  start,
-  send,
-  draft,
-  clears,
-}: FormOptions<V>): FormOf<V> {
+export function useForm<V extends object>(options: FormOptions<V>) {
+  const { wire = {}, start, send, draft, clears } = options
   const kept = useMemo(() => (draft === undefined ? null : draftOf<V>(draft)), [draft])
   const first = useRef(start)
   const [values, setValues] = useState<V>(() => ({ ...start, ...kept?.read() }))
@@ -166,27 +123,35 @@ export function useForm<V extends object>({
   return {
     values,
     busy,
-    error: failure?.error ?? null,
+    error: (failure?.error ?? null) as unknown,
     submit,
-    get shown() {
+    /** The fields that show their own problems. */
+    get shown(): ReadonlySet<string> {
       return new Set([...asked.current].flatMap(([name, { also = [] }]) => [name, ...also]))
     },
+    /** Something was typed and has not been sent. */
     changed: Object.keys(values).some((name) => textOf(name).trim() !== textOf(name, first.current).trim()),
     change,
     set,
-    choice: (name) => ({ value: values[name], onChange: (value) => set(name, value) }),
-    problem(name) {
+    /** The props of a choice: `<Select label="Side" options={SIDES} {...form.choice('side')} />`. */
+    choice: <N extends keyof V>(name: N): { value: V[N]; onChange: (value: V[N]) => void } => ({
+      value: values[name],
+      onChange: (value) => set(name, value),
+    }),
+    /** What is wrong with a field that is not a text input. */
+    problem(name: string) {
       asked.current.set(name, {})
       return refused([name]) ?? (left.has(name) ? localFault(name) : undefined)
     },
-    field(name, options = {}) {
+    /** The props of an input: `<Field label="Name" {...form.field('name')} />`. */
+    field(name: TextName<V>, options: FieldOptions = {}) {
       asked.current.set(name, options)
       const field = fieldOf(name, options)
       const hint = field && wants(field)
       return {
         name,
         value: textOf(name),
-        onInput: (value) => set(name, value as V[typeof name]),
+        onInput: (value: string) => set(name, value as V[typeof name]),
         onBlur: () => textOf(name) !== '' && setLeft(new Set([...left, name])),
         problem:
           refused([name, ...(options.also ?? [])]) ??
@@ -195,11 +160,14 @@ export function useForm<V extends object>({
         ...(hint !== undefined && { hint }),
       }
     },
+    /** Discards what was typed, and the draft. */
     reset() {
       kept?.forget()
       startAgain()
     },
+    /** Clears the server's refusal, because something else would be sent now. */
     forgive: () => setFailure(null),
+    /** What follows once it is sent. */
     sent,
   }
 }
@@ -227,15 +195,14 @@ function draftOf<V>(name: string) {
 /** Below what fills the window it would look as if the button did nothing. */
 const intoView = (problem: HTMLElement | null) => problem?.scrollIntoView({ block: 'nearest' })
 
-/** Shows problems, except those shown beside a field. */
-export function FormProblem({
-  error,
-  shown,
-}: {
+interface FormProblemProps {
   readonly error: unknown
   /** Asked when everything before it is rendered: the fields of parts of the form have said by then which they are. */
   readonly shown?: () => ReadonlySet<string>
-}) {
+}
+
+/** Shows problems, except those shown beside a field. */
+export function FormProblem({ error, shown }: FormProblemProps) {
   if (!error) return null
   const api = error instanceof ApiError ? error : null
   const elsewhere =
@@ -259,40 +226,28 @@ export function FormProblem({
   )
 }
 
-interface FormProps<V> {
+interface FormProps<V extends object> {
   readonly of: FormOf<V>
-  /** Text of the button. */
   readonly action: string
   readonly variant?: 'primary'
   readonly disabled?: boolean
   readonly children: ComponentChildren
-  /** Beside the button. */
   readonly beside?: ComponentChildren
   readonly class?: string | undefined
 }
 
-interface PageFormProps<V> extends FormProps<V> {
+interface PageFormProps<V extends object> extends FormProps<V> {
   /** Its name for screen readers, where no heading names it. */
   readonly label?: string
   readonly labelledBy?: string
   readonly role?: 'search'
-  /** Further classes of the button. */
   readonly actionClass?: string | undefined
   /** Replaces the button and what is beside it. */
   readonly foot?: ComponentChildren
 }
 
-/** A form on a page. */
-export function Form<V>({
-  of,
-  action,
-  variant,
-  disabled = false,
-  children,
-  beside,
-  foot,
-  ...rest
-}: PageFormProps<V>) {
+export function Form<V extends object>(form: PageFormProps<V>) {
+  const { of, action, variant, disabled = false, children, beside, foot, ...rest } = form
   return (
     <form
       class={cx(s.form, rest.class)}
@@ -321,7 +276,7 @@ export function Form<V>({
   )
 }
 
-interface FormDialogProps<V> extends Omit<FormProps<V>, 'beside' | 'variant'> {
+interface FormDialogProps<V extends object> extends Omit<FormProps<V>, 'beside' | 'variant'> {
   readonly title: string
   readonly width?: number
   /** Of one that was not opened by `openDialog`. */
@@ -329,16 +284,8 @@ interface FormDialogProps<V> extends Omit<FormProps<V>, 'beside' | 'variant'> {
 }
 
 /** A form in a dialog, which is closed when it is sent, and asks before it discards what was typed. */
-export function FormDialog<V>({
-  of,
-  title,
-  action,
-  width,
-  disabled = false,
-  onClose = useClose(),
-  children,
-  ...rest
-}: FormDialogProps<V>) {
+export function FormDialog<V extends object>(form: FormDialogProps<V>) {
+  const { of, title, action, width, disabled = false, onClose = useClose(), children } = form
   of.sent.current = () => onClose(true)
   const [asking, setAsking] = useState(false)
   useEffect(() => {
@@ -382,7 +329,7 @@ export function FormDialog<V>({
       }
     >
       <form
-        class={cx(s.form, rest.class)}
+        class={cx(s.form, form.class)}
         noValidate
         onSubmit={of.submit}
         onKeyDown={(event) => {

@@ -5,36 +5,30 @@ import { href } from '../router.ts'
 import { parseMarkdown, type TextBlock, type TextSpan } from '../../lib/markdown.ts'
 import { pageStyles as s } from '../frame/page.tsx'
 
-export function Markdown({ text }: { readonly text: string }) {
-  return (
-    <div class={s['prose']}>
-      <Blocks blocks={parseMarkdown(text)} />
-    </div>
-  )
-}
+export const Markdown = ({ text }: { readonly text: string }) => (
+  <div class={s['prose']}>
+    <Blocks blocks={parseMarkdown(text)} />
+  </div>
+)
 
-function Blocks({ blocks }: { readonly blocks: readonly TextBlock[] }) {
-  return (
-    <>
-      {blocks.map((block, i) => (
-        <BlockView key={i} block={block} />
-      ))}
-    </>
-  )
-}
+const Blocks = ({ blocks }: { readonly blocks: readonly TextBlock[] }) => (
+  <>
+    {blocks.map((block, i) => (
+      <BlockView key={i} block={block} />
+    ))}
+  </>
+)
 
 function BlockView({ block }: { readonly block: TextBlock }): ComponentChildren {
   switch (block.kind) {
-    case 'heading':
-      return block.level === 2 ? (
-        <h2>
+    case 'heading': {
+      const Heading = block.level === 2 ? 'h2' : 'h3'
+      return (
+        <Heading>
           <Spans spans={block.spans} />
-        </h2>
-      ) : (
-        <h3>
-          <Spans spans={block.spans} />
-        </h3>
+        </Heading>
       )
+    }
     case 'paragraph':
       return (
         <p>
@@ -70,40 +64,30 @@ function BlockView({ block }: { readonly block: TextBlock }): ComponentChildren 
     default:
       return (
         <table tabIndex={0}>
-          <thead>
-            <tr>
-              {block.head.map((cell, i) => (
-                <th key={i}>
-                  <Spans spans={cell} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {block.rows.map((row, i) => (
-              <tr key={i}>
-                {row.map((cell, j) => (
-                  <td key={j}>
-                    <Spans spans={cell} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
+          <thead>{rowOf('th', block.head, 0)}</thead>
+          <tbody>{block.rows.map((row, i) => rowOf('td', row, i))}</tbody>
         </table>
       )
   }
 }
 
-function Spans({ spans }: { readonly spans: readonly TextSpan[] }) {
-  return (
-    <>
-      {spans.map((span, i) => (
-        <SpanView key={i} span={span} />
-      ))}
-    </>
-  )
-}
+const rowOf = (Cell: 'th' | 'td', cells: readonly (readonly TextSpan[])[], key: number) => (
+  <tr key={key}>
+    {cells.map((cell, i) => (
+      <Cell key={i}>
+        <Spans spans={cell} />
+      </Cell>
+    ))}
+  </tr>
+)
+
+const Spans = ({ spans }: { readonly spans: readonly TextSpan[] }) => (
+  <>
+    {spans.map((span, i) => (
+      <SpanView key={i} span={span} />
+    ))}
+  </>
+)
 
 function SpanView({ span }: { readonly span: TextSpan }): ComponentChildren {
   if ('text' in span) return span.kind === 'text' ? span.text : <code>{span.text}</code>

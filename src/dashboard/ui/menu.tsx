@@ -57,16 +57,8 @@ interface MenuProps {
   readonly children?: ComponentChildren
 }
 
-export function Menu({
-  label,
-  icon = 'more',
-  items,
-  size,
-  bar = false,
-  class: more,
-  kept,
-  children,
-}: MenuProps) {
+export function Menu(menu: MenuProps) {
+  const { label, icon = 'more', items, size, bar = false, kept, children } = menu
   const anchor = useRef<HTMLSpanElement>(null)
   const own = useSignal<OpenMenu | null>(null)
   const { open: state, as } = kept ?? { open: own, as: '' }
@@ -93,7 +85,7 @@ export function Menu({
   } as const
   return (
     <>
-      <span ref={anchor} class={cx(s.anchor, more)}>
+      <span ref={anchor} class={cx(s.anchor, menu.class)}>
         {bar ? (
           <button
             {...props}
@@ -168,10 +160,7 @@ export function MenuList({ id, label, items, owner, onClose, ...place }: MenuLis
     return closing(element, owner, onClose)
   }, [])
   // Where one has a sign before it, the words of all stand below each other.
-  const isMarked = items.some(
-    (item) =>
-      item !== '-' && (item.checked !== undefined || item.on !== undefined || item.icon !== undefined),
-  )
+  const isMarked = items.some((one) => one !== '-' && (one.icon ?? one.on ?? one.checked) !== undefined)
   let section: string | undefined
   return (
     <div ref={list} id={id} class={s.menu} popover="manual" role="menu" aria-label={label}>
@@ -265,8 +254,6 @@ function closing(
   }
   element.addEventListener('keydown', onKey)
   document.addEventListener('pointerdown', onDown, true)
-  return () => {
-    element.removeEventListener('keydown', onKey)
-    document.removeEventListener('pointerdown', onDown, true)
-  }
+  // The keys go with the element.
+  return () => document.removeEventListener('pointerdown', onDown, true)
 }

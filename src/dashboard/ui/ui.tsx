@@ -25,17 +25,8 @@ interface ButtonProps extends Omit<
   readonly children?: ComponentChildren
 }
 
-export function Button({
-  variant,
-  size,
-  icon,
-  label,
-  pressed,
-  children,
-  type = 'button',
-  class: more,
-  ...rest
-}: ButtonProps) {
+export function Button(button: ButtonProps) {
+  const { variant, size, icon, label, pressed, children, type = 'button', class: more, ...rest } = button
   return (
     <button
       {...rest}
@@ -94,17 +85,8 @@ interface FieldProps {
   readonly offered?: readonly string[]
 }
 
-export function Field({
-  label,
-  value,
-  onInput,
-  hint,
-  problem,
-  rows,
-  autofocus,
-  offered,
-  ...rest
-}: FieldProps) {
+export function Field(field: FieldProps) {
+  const { label, value, onInput, hint, problem, rows, autofocus, offered, ...rest } = field
   const id = useId()
   // Chromium complains on the console about the autofocus attribute if something has the focus already.
   useEffect(() => {
@@ -144,33 +126,39 @@ export function Field({
   )
 }
 
-interface SelectProps<T extends string> {
-  readonly label: string
+interface ChoiceProps<T extends string> {
+  readonly id?: string
+  readonly disabled?: boolean
+  readonly class?: string | undefined
   readonly value: T
   readonly options: readonly (readonly [value: T, text: string])[]
   readonly onChange: (value: T) => void
+}
+
+/** A list to choose from; `Select` has it below a label. */
+export const Choice = <T extends string>({ options, onChange, ...rest }: ChoiceProps<T>) => (
+  <select class={s.input} {...rest} onChange={(event) => onChange(event.currentTarget.value as T)}>
+    {options.map(([option, text]) => (
+      <option key={option} value={option}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
+
+interface SelectProps<T extends string> extends Pick<ChoiceProps<T>, 'value' | 'options' | 'onChange'> {
+  readonly label: string
   readonly hideLabel?: boolean
 }
 
-export function Select<T extends string>({ label, value, options, onChange, hideLabel }: SelectProps<T>) {
+export function Select<T extends string>({ label, hideLabel, ...rest }: SelectProps<T>) {
   const id = useId()
   return (
     <div class={s.field}>
       <label class={hideLabel ? 'visually-hidden' : s.label} for={id}>
         {label}
       </label>
-      <select
-        id={id}
-        class={s.input}
-        value={value}
-        onChange={(event) => onChange((event.target as HTMLSelectElement).value as T)}
-      >
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <Choice {...rest} id={id} />
     </div>
   )
 }
@@ -188,8 +176,8 @@ interface TabsProps<T extends string> {
 /** Arrow keys move between tabs, as everywhere. */
 export function Tabs<T extends string>({ label, tabs, active, onSelect, wraps, children }: TabsProps<T>) {
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-    if (step === 0) return
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (!step) return
     const at = tabs.findIndex(([id]) => id === active)
     const next = tabs[(at + step + tabs.length) % tabs.length]
     if (!next) return
@@ -221,70 +209,59 @@ export function Tabs<T extends string>({ label, tabs, active, onSelect, wraps, c
   )
 }
 
-export function Badge({
-  tone,
-  children,
-}: {
+interface BadgeProps {
   readonly tone?: 'up' | 'down' | 'warn' | 'accent' | undefined
   readonly children: ComponentChildren
-}) {
-  return (
-    <span class={s.badge} data-tone={tone}>
-      {children}
-    </span>
-  )
 }
 
-/** Shown instead of missing content: what happened, what to do, and a button that does it. */
-export function Empty({
-  title,
-  children,
-  action,
-}: {
+export const Badge = ({ tone, children }: BadgeProps) => (
+  <span class={s.badge} data-tone={tone}>
+    {children}
+  </span>
+)
+
+interface EmptyProps {
   readonly title: string
   readonly children?: ComponentChildren
   readonly action?: ComponentChildren
-}) {
-  return (
-    <div class={s.empty}>
-      <h2>{title}</h2>
-      {children && <p>{children}</p>}
-      {action}
-    </div>
-  )
 }
 
-export function Skeleton({
-  width = '100%',
-  height = 16,
-}: {
-  readonly width?: number | string
-  readonly height?: number
-}) {
-  return (
-    <div
-      class={s.skeleton}
-      style={{ width: typeof width === 'number' ? `${width}px` : width, height: `${height}px` }}
-      aria-hidden="true"
-    />
-  )
-}
+/** Shown instead of missing content: what happened, what to do, and a button that does it. */
+export const Empty = ({ title, children, action }: EmptyProps) => (
+  <div class={s.empty}>
+    <h2>{title}</h2>
+    {children && <p>{children}</p>}
+    {action}
+  </div>
+)
+
+export const Skeleton = ({ width = '100%', height = 16 }: { width?: number | string; height?: number }) => (
+  <div
+    class={s.skeleton}
+    style={{ width: typeof width === 'number' ? `${width}px` : width, height: `${height}px` }}
+    aria-hidden="true"
+  />
+)
 
 /** `fraction` is null if the duration is unknown. */
-export function Progress({ fraction, label }: { readonly fraction: number | null; readonly label: string }) {
-  return (
-    <div
-      class={s.progress}
-      role="progressbar"
-      aria-label={label}
-      aria-valuemin={0}
-      aria-valuemax={100}
-      aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)}
-    >
-      <div style={{ width: `${(fraction ?? 0.4) * 100}%` }} />
-    </div>
-  )
-}
+export const Progress = ({
+  fraction,
+  label,
+}: {
+  readonly fraction: number | null
+  readonly label: string
+}) => (
+  <div
+    class={s.progress}
+    role="progressbar"
+    aria-label={label}
+    aria-valuemin={0}
+    aria-valuemax={100}
+    aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)}
+  >
+    <div style={{ width: `${(fraction ?? 0.4) * 100}%` }} />
+  </div>
+)
 
 interface Toast {
   readonly id: number
@@ -312,44 +289,42 @@ const dismiss = (id: number): void => {
 
 /** Shows the server's message, with the request id to quote. */
 export function toastError(error: unknown): void {
-  const id = error instanceof ApiError ? error.requestId : ''
+  const id = error instanceof ApiError && error.requestId
   toast(messageOf(error), { tone: 'down', ...(id && { detail: `Request ${id}` }) })
 }
 
-export function Toasts() {
-  return (
-    <div class={s.toasts} role="status" aria-live="polite">
-      {toasts.value.map((one) => (
-        <div key={one.id} class={s.toast} data-tone={one.tone}>
-          <div>
-            {one.tone === 'alert' && (
-              <div class={s.toastHead}>
-                <Icon name="bell" /> Alert
-              </div>
-            )}
-            <div>
-              <Said text={one.text} />
+export const Toasts = () => (
+  <div class={s.toasts} role="status" aria-live="polite">
+    {toasts.value.map((one) => (
+      <div key={one.id} class={s.toast} data-tone={one.tone}>
+        <div>
+          {one.tone === 'alert' && (
+            <div class={s.toastHead}>
+              <Icon name="bell" /> Alert
             </div>
-            {one.detail && <code class="muted">{one.detail}</code>}
-            {one.action && (
-              <Button
-                size="small"
-                class={s.toastAction ?? ''}
-                onClick={() => {
-                  dismiss(one.id)
-                  one.action?.run()
-                }}
-              >
-                {one.action.text}
-              </Button>
-            )}
+          )}
+          <div>
+            <Said text={one.text} />
           </div>
-          <IconButton icon="close" label="Dismiss" onClick={() => dismiss(one.id)} />
+          {one.detail && <code class="muted">{one.detail}</code>}
+          {one.action && (
+            <Button
+              size="small"
+              class={s.toastAction ?? ''}
+              onClick={() => {
+                dismiss(one.id)
+                one.action?.run()
+              }}
+            >
+              {one.action.text}
+            </Button>
+          )}
         </div>
-      ))}
-    </div>
-  )
-}
+        <IconButton icon="close" label="Dismiss" onClick={() => dismiss(one.id)} />
+      </div>
+    ))}
+  </div>
+)
 
 /** Shows a failure where its content would have been. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {

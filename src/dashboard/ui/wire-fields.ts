@@ -41,7 +41,6 @@ export function bodyFields<K extends OperationName>(operation: K): WireFields<Bo
   return fieldsOf((OPERATIONS as Record<string, Operation>)[operation]?.body) as WireFields<Body<K>>
 }
 
-/** The fields of a symbol's series. */
 export function seriesFields(): WireFields<RowOf<SymbolFacts['series']>> {
   const symbols = OPERATIONS['GET /api/platform/symbols'].answer.symbols
   return fieldsOf(symbols.items.properties.series.items) as WireFields<RowOf<SymbolFacts['series']>>
@@ -63,7 +62,6 @@ interface ReportFields {
   readonly trade: WireFields<ReportTrade>
 }
 
-/** The fields of a report's parts. */
 export function reportFields(): ReportFields {
   const parts = { column: ReportColumn, equity: ReportEquity, month: ReportMonth, trade: ReportTrade }
   return Object.fromEntries(
