@@ -15,8 +15,13 @@ export const RUNS_MAX = 12
 export const idsOf = (text: string | null): readonly string[] =>
   [...new Set((text ?? '').split(',').filter((id) => /^[\w-]{1,64}$/.test(id)))].slice(0, RUNS_MAX)
 
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
 /** From the first bar of any run to the last of any; null = none has a bar. */
-export function spanOf(curves: readonly RunCurve[]): { readonly from: number; readonly to: number } | null {
+export function spanOf(curves: readonly RunCurve[]): Span | null {
   let [from, to] = [Infinity, -Infinity]
   for (const { times } of curves) {
     from = Math.min(from, times.find((time) => time !== null) ?? Infinity)
@@ -35,11 +40,7 @@ export interface Point {
  * What is drawn of a curve: of every column of pixels its first, lowest, highest and last value, in the order in which they
  * came, so that no spike is lost and no run of 200,000 bars takes longer than one of 2,000.
  */
-export function pointsOf(
-  { times, equity }: RunCurve,
-  { from, to }: { readonly from: number; readonly to: number },
-  width: number,
-): readonly Point[] {
+export function pointsOf({ times, equity }: RunCurve, { from, to }: Span, width: number): readonly Point[] {
   const points: Point[] = []
   const span = to - from || 1
   let [column, begins] = [-1, 0]
@@ -96,9 +97,7 @@ export const offered = (
   all.filter((one) => one.state === 'done' && !shown.includes(one.id) && isFound(ofBacktest(one), query))
 
 /** Names of the inputs in which runs differ, which alone are worth telling. */
-export function differingInputs(
-  runs: readonly { readonly inputs: Readonly<Record<string, unknown>> }[],
-): readonly string[] {
+export function differingInputs(runs: readonly Pick<ToldApart, 'inputs'>[]): readonly string[] {
   const names = [...new Set(runs.flatMap(({ inputs }) => Object.keys(inputs)))]
   return names.filter((name) => new Set(runs.map(({ inputs }) => JSON.stringify(inputs[name]))).size > 1)
 }

@@ -17,29 +17,15 @@ import { navigate, query } from '../router.ts'
 import { openReport } from '../open-report.ts'
 import { remembered, timezone } from '../settings.ts'
 import { Combobox } from '../ui/combobox.tsx'
-import { actions, DataTable, type Column } from '../ui/data-table.tsx'
+import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { Button, cx, Empty, uiStyles as ui, IconButton } from '../ui/ui.tsx'
-import {
-  differingInputs,
-  idsOf,
-  offered,
-  RUNS_MAX,
-  spanOf,
-  toldApart,
-  valueAt,
-  type RunCurve,
-} from './compare-model.ts'
+import type { WireField } from '../ui/wire-fields.ts'
+import { Period } from '../ui/period.tsx'
+import { differingInputs, idsOf, offered, RUNS_MAX, spanOf, toldApart, valueAt } from './compare-model.ts'
 import s from './compare-runs.module.css'
 import { CurvesCanvas } from './curves-canvas.tsx'
 
-export interface ComparedRun extends RunCurve {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: number
-  readonly report: Report
-  /** Which of the colours is its own. */
-  readonly color: number
-}
+type ComparedRun = NonNullable<Awaited<ReturnType<typeof loadRun>>>
 
 const chosenScale = remembered('compare.scale', 'percent')
 /** The figures of the table: of all trades, and of equity. */
@@ -89,12 +75,14 @@ export function CompareRuns() {
       ) : (
         <>
           <Curves runs={drawn} all={runs} hidden={hidden} onHide={setHidden} />
-          <Figures
-            runs={runs}
-            onRemove={(id) => {
+          <DataTable
+            label="Figures of the runs"
+            rows={runs}
+            keyOf={({ id }) => id}
+            columns={columnsOf(runs, (id) => {
               setHidden(hidden.filter((one) => one !== id))
               show(ids.filter((one) => one !== id))
-            }}
+            })}
           />
         </>
       )}
@@ -103,10 +91,7 @@ export function CompareRuns() {
 }
 
 /** The runs of the address as they come, in its order; `lost`: those that cannot be had. */
-function useRuns(ids: readonly string[]): {
-  readonly runs: readonly ComparedRun[]
-  readonly lost: readonly string[]
-} {
+function useRuns(ids: readonly string[]) {
   const [loaded, setLoaded] = useState<Readonly<Record<string, ComparedRun | null>>>({})
   const asked = useRef(new Set<string>())
   useEffect(() => {
@@ -126,7 +111,8 @@ function useRuns(ids: readonly string[]): {
   }
 }
 
-async function loadRun(id: string, color: number): Promise<ComparedRun | null> {
+/** `color`: which of the colours is its own. */
+async function loadRun(id: string, color: number) {
   const path = { id }
   const [{ backtest, result }, { tracks }] = await Promise.all([
     call('GET /api/platform/backtests/{id}', { path }),
@@ -245,6 +231,7 @@ function Curves({ runs, all, hidden, onHide }: CurvesProps) {
       <div class={s.head}>
         <ul class={s.legend}>
           {all.map((run) => {
+            const isHidden = hidden.includes(run.id)
             const value = at === null ? null : valueAt(run, at)
             const growth = value === null ? null : value / run.report.initialCapital - 1
             return (
@@ -254,14 +241,12 @@ function Curves({ runs, all, hidden, onHide }: CurvesProps) {
                   class={s.key}
                   data-run={run.color}
                   disabled={run.equity.length === 0}
-                  aria-pressed={!hidden.includes(run.id)}
+                  aria-pressed={!isHidden}
                   title={run.equity.length === 0 ? 'An indicator has no equity' : 'Show or hide the curve'}
                   onPointerEnter={() => setLit(run.id)}
                   onPointerLeave={() => setLit(null)}
                   onClick={() =>
-                    onHide(
-                      hidden.includes(run.id) ? hidden.filter((id) => id !== run.id) : [...hidden, run.id],
-                    )
+                    onHide(isHidden ? hidden.filter((id) => id !== run.id) : [...hidden, run.id])
                   }
                 >
                   <span>{run.name}</span>
@@ -290,75 +275,46 @@ function Curves({ runs, all, hidden, onHide }: CurvesProps) {
   )
 }
 
-interface FiguresProps {
-  readonly runs: readonly ComparedRun[]
-  readonly onRemove: (id: string) => void
-}
-
-function Figures({ runs, onRemove }: FiguresProps) {
-  const inputs = differingInputs(runs.map(({ report }) => report))
-  return (
-    <DataTable
-      label="Figures of the runs"
-      rows={runs}
-      keyOf={({ id }) => id}
-      columns={columnsOf(runs[0], inputs, notesOf(runs), onRemove)}
-    />
-  )
-}
-
-const columnsOf = (
-  first: ComparedRun | undefined,
-  inputs: readonly string[],
-  notes: ReadonlyMap<string, string>,
+function columnsOf(
+  runs: readonly ComparedRun[],
   onRemove: (id: string) => void,
-): readonly Column<ComparedRun>[] => [
-  {
-    of: 'name',
-    head: 'Run',
-    look: 'main',
-    sort: ({ name }) => name,
-    cell: (run) => (
-      <>
-        <button
-          type="button"
-          class={s.open}
-          data-run={run.color}
-          title="Open with its chart and report"
-          onClick={() => attempt(openReport(run.id))}
-        >
-          {run.name}
-        </button>
-        <span class={p['cellNote']}>{notes.get(run.id)}</span>
-      </>
+): readonly Column<ComparedRun>[] {
+  const [first] = runs
+  const notes = notesOf(runs)
+  const nameCell = (run: ComparedRun) => (
+    <>
+      <button
+        type="button"
+        class={s.open}
+        data-run={run.color}
+        title="Open with its chart and report"
+        onClick={() => attempt(openReport(run.id))}
+      >
+        {run.name}
+      </button>
+      <span class={p['cellNote']}>{notes.get(run.id)}</span>
+    </>
+  )
+  return [
+    own('name', 'Run', 'main', nameCell, { sort: ({ name }) => name }),
+    ...OF_ALL.map((of) => figureColumn(first, of, FIGURES.column[of], ({ all }) => all[of])),
+    ...OF_EQUITY.map((of) => figureColumn(first, of, FIGURES.equity[of], ({ equity }) => equity[of])),
+    own('range', 'Period', 'date', ({ report: { range } }) => <Period of={range} />, {
+      sort: ({ report }) => report.range.from ?? 0,
+    }),
+    ...differingInputs(runs.map(({ report }) => report)).map((name) =>
+      own<ComparedRun>(`input ${name}`, name, 'number', ({ report }) => inputText(report, name), {
+        sort: ({ report }) => sortable(report.inputs[name]),
+      }),
     ),
-  },
-  ...OF_ALL.map((of) => figureColumn(first, of, FIGURES.column[of], ({ all }) => all[of])),
-  ...OF_EQUITY.map((of) => figureColumn(first, of, FIGURES.equity[of], ({ equity }) => equity[of])),
-  {
-    of: 'range',
-    head: 'Period',
-    look: 'date',
-    sort: ({ report }) => report.range.from ?? 0,
-    cell: ({ report: { range } }) => (
-      <>
-        {time(range.from, 'UTC', false)}
-        <br />
-        <span class="muted">{time(range.to, 'UTC', false)}</span>
-      </>
-    ),
-  },
-  ...inputs.map((name): Column<ComparedRun> => ({
-    of: `input ${name}`,
-    head: name,
-    look: 'number',
-    sort: ({ report }) => sortable(report.inputs[name]),
-    cell: ({ report }) => (name in report.inputs ? valueText(report.inputs[name]) : '—'),
-  })),
-  actions('Remove', ({ id, name }) => (
-    <IconButton icon="close" label={`Take ${name} out of the comparison`} onClick={() => onRemove(id)} />
-  )),
-]
+    actions('Remove', ({ id, name }) => (
+      <IconButton icon="close" label={`Take ${name} out of the comparison`} onClick={() => onRemove(id)} />
+    )),
+  ]
+}
+
+const inputText = ({ inputs }: Report, name: string): string =>
+  name in inputs ? valueText(inputs[name]) : '—'
 
 const sortable = (value: unknown): number | string =>
   typeof value === 'number' ? value : value === undefined ? '' : valueText(value)
@@ -366,38 +322,26 @@ const sortable = (value: unknown): number | string =>
 function figureColumn(
   first: ComparedRun | undefined,
   of: string,
-  field: (typeof FIGURES)['column']['netProfit'],
+  field: WireField,
   value: (report: Report) => number | null,
 ): Column<ComparedRun> {
-  return {
-    of,
-    head: of === 'netProfitPct' ? 'Net profit, %' : figureName(of, field),
-    look: 'number',
+  const head = of === 'netProfitPct' ? 'Net profit, %' : figureName(of, field)
+  const cell = ({ id, report }: ComparedRun) => (
+    <>
+      {figureText(value(report), field, report, { plus: field.means === 'profit' })}
+      {first && first.id !== id && differenceOf(value(first.report), value(report), field, first.report)}
+    </>
+  )
+  return own(of, head, 'number', cell, {
     sort: ({ report }) => asRead(value(report), field) ?? undefined,
     tone: ({ report }) => figureTone(value(report), field),
-    cell: ({ id, report }) => (
-      <>
-        {figureText(value(report), field, report, { plus: field.means === 'profit' })}
-        {first && first.id !== id && (
-          <Difference than={first.report} of={report} field={field} value={value} />
-        )}
-      </>
-    ),
-  }
-}
-
-interface DifferenceProps {
-  readonly than: Report
-  readonly of: Report
-  readonly field: (typeof FIGURES)['column']['netProfit']
-  readonly value: (report: Report) => number | null
+  })
 }
 
 /** How far a figure is from that of the first run: as it is read, so that a deeper drawdown is less. */
-function Difference({ than, of, field, value }: DifferenceProps) {
-  const [one, two] = [value(than), value(of)]
+function differenceOf(one: number | null, two: number | null, field: WireField, than: Report) {
   const difference = asRead(one === null || two === null ? null : two - one, field)
-  if (difference === null || difference === undefined || Math.abs(difference) < 1e-12) return null
+  if (difference === null || Math.abs(difference) < 1e-12) return null
   return (
     <small class={cx('muted', s.difference)} title="Than the first run">
       {difference > 0 ? '+' : ''}
@@ -410,10 +354,8 @@ function Difference({ than, of, field, value }: DifferenceProps) {
 async function everyRun(signal: AbortSignal): Promise<readonly Backtest[]> {
   const all: Backtest[] = []
   for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await call('GET /api/platform/backtests', {
-      query: { limit: 500, ...(cursor !== undefined && { cursor }) },
-      signal,
-    })
+    const query = { limit: 500, ...(cursor !== undefined && { cursor }) }
+    const page = await call('GET /api/platform/backtests', { query, signal })
     all.push(...page.backtests)
     cursor = page.nextCursor
   }

@@ -19,7 +19,6 @@ interface CanvasProps {
   readonly scale: CurveScale
   /** The run that is drawn before all others. */
   readonly lit: string | null
-  /** The time that is pointed at. */
   readonly at: number | null
   readonly onAt: (time: number | null) => void
   /** Where the same is told to people who cannot see it. */

@@ -8,7 +8,7 @@ import { href, navigate } from '../router.ts'
 import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { item, Menu, type MenuItem, type MenuItems } from '../ui/menu.tsx'
+import { item, Menu, type MenuItems } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -103,34 +103,30 @@ function Feed() {
 const write = (start: Partial<IdeaDraft>): void =>
   openDialog(<IdeaEditor idea={null} start={start} onSaved={(saved) => navigate(`/ideas/${saved.id}`)} />)
 
-export function IdeaCard({ idea }: { readonly idea: Idea }) {
-  return (
-    <a class={s.card} href={href(`/ideas/${idea.id}`)}>
-      <h2>{idea.title}</h2>
-      <p>{plainText(idea.body, 220)}</p>
-      <Byline idea={idea} />
-    </a>
-  )
-}
+export const IdeaCard = ({ idea }: { readonly idea: Idea }) => (
+  <a class={s.card} href={href(`/ideas/${idea.id}`)}>
+    <h2>{idea.title}</h2>
+    <p>{plainText(idea.body, 220)}</p>
+    <Byline idea={idea} />
+  </a>
+)
 
-function Byline({ idea }: { readonly idea: Idea }) {
-  return (
-    <div class={p['byline']}>
-      <span>{idea.author}</span>
-      <span>{ago(idea.createdAt)}</span>
-      {idea.symbol && (
-        <span class="num">
-          {idea.exchange ? `${idea.exchange}:` : ''}
-          {idea.symbol} {intervalText(idea.interval ?? '')}
-        </span>
-      )}
-      {idea.mine && idea.visibility !== 'public' && <Badge tone="warn">{idea.visibility}</Badge>}
-      {idea.tags.map((tag) => (
-        <Badge key={tag}>{tag}</Badge>
-      ))}
-    </div>
-  )
-}
+const Byline = ({ idea }: { readonly idea: Idea }) => (
+  <div class={p['byline']}>
+    <span>{idea.author}</span>
+    <span>{ago(idea.createdAt)}</span>
+    {idea.symbol && (
+      <span class="num">
+        {idea.exchange ? `${idea.exchange}:` : ''}
+        {idea.symbol} {intervalText(idea.interval ?? '')}
+      </span>
+    )}
+    {idea.mine && idea.visibility !== 'public' && <Badge tone="warn">{idea.visibility}</Badge>}
+    {idea.tags.map((tag) => (
+      <Badge key={tag}>{tag}</Badge>
+    ))}
+  </div>
+)
 
 async function publish({ id }: Idea): Promise<void> {
   await call('PUT /api/platform/ideas/{id}/snapshot', { path: { id }, body: {} })
@@ -185,25 +181,13 @@ const remove = ({ id }: Idea): void =>
     },
   })
 
-interface ActionsProps {
-  readonly idea: Idea
-  readonly onChanged: () => void
-}
-
-function Actions({ idea, onChanged }: ActionsProps) {
+function Actions({ idea, onChanged }: { idea: Idea; onChanged: () => void }) {
   const { symbol, exchange, interval, backtestId, mine, snapshot, visibility } = idea
-  const ofBacktest: readonly MenuItem[] = [
-    item(snapshot ? 'Publish the backtest again' : 'Publish the backtest', 'report', () =>
-      attempt(publish(idea), onChanged),
-    ),
-  ]
-  const ofSnapshot: readonly MenuItem[] = [
-    item('Take the backtest back', 'close', () => attempt(takeBack(idea), onChanged)),
-  ]
+  const again = snapshot ? 'Publish the backtest again' : 'Publish the backtest'
   const own: MenuItems = [
     item('Edit', 'code', () => edit(idea, onChanged)),
-    ...(backtestId ? ofBacktest : []),
-    ...(snapshot ? ofSnapshot : []),
+    ...(backtestId ? [item(again, 'report', () => attempt(publish(idea), onChanged))] : []),
+    ...(snapshot ? [item('Take the backtest back', 'close', () => attempt(takeBack(idea), onChanged))] : []),
     '-',
     item('Delete', 'trash', () => remove(idea), { danger: true }),
   ]
@@ -266,17 +250,10 @@ export function IdeaEditor({ idea, start, onSaved }: IdeaEditorProps) {
     },
     draft: `idea.${idea?.id ?? 'new'}`,
     async send({ title, body, tags, visibility, withChart }) {
-      const list = tags.split(',').map((tag) => tag.trim())
       const { symbol, exchange, interval } = withChart ? place : NOWHERE
-      const fields = {
-        title: title.trim(),
-        body,
-        visibility,
-        symbol,
-        exchange,
-        interval,
-        tags: [...new Set(list.filter((tag) => tag !== ''))],
-      }
+      const list = tags.split(',').map((tag) => tag.trim())
+      const texts = { title: title.trim(), body, tags: [...new Set(list.filter((tag) => tag !== ''))] }
+      const fields = { ...texts, visibility, symbol, exchange, interval }
       const answer = idea
         ? await call('PATCH /api/platform/ideas/{id}', { path: { id: idea.id }, body: fields })
         : await call('POST /api/platform/ideas', { body: fields })
@@ -357,16 +334,17 @@ export function IdeaDrawer() {
                 Write down what you see on this chart. It may stay yours alone.
               </Empty>
             )
-          const here = ideas.filter((idea) => idea.symbol === symbol)
-          const others = ideas.filter((idea) => idea.symbol !== symbol)
+          const isElsewhere = (idea: Idea) => Number(idea.symbol !== symbol)
           return (
             <div class={p['drawer']}>
               <ul class={`${s.feed} ${s.drawerCard}`}>
-                {[...here, ...others].map((idea) => (
-                  <li key={idea.id}>
-                    <IdeaCard idea={idea} />
-                  </li>
-                ))}
+                {ideas
+                  .toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
+                  .map((idea) => (
+                    <li key={idea.id}>
+                      <IdeaCard idea={idea} />
+                    </li>
+                  ))}
               </ul>
             </div>
           )

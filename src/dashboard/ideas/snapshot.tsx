@@ -6,7 +6,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useSignalEffect } from '@preact/signals'
 import type { Proof, Snapshot } from '../../wire/idea.ts'
-import type { ReportTrade } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
 import { asOfText } from '../as-of.ts'
 import { barAt, showsClock, toBars } from '../chart/bars.ts'
@@ -26,7 +25,7 @@ import {
 } from '../format.ts'
 import { Show, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
-import { inWords } from '../sweeps/figure-words.ts'
+import { wantedText } from '../sweeps/figure-words.ts'
 import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
 import { palette, theme } from '../settings.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -66,11 +65,10 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
 }
 
 /** What this server says of the sweep that the backtest comes from. */
-function ProofOf({ proof, snapshot }: { readonly proof: Proof; readonly snapshot: Snapshot }) {
-  const { verdict, isBest, varied, objective, constraints, filtered, range } = proof
+function ProofOf({ proof, snapshot }: { proof: Proof; snapshot: Snapshot }) {
+  const { verdict, isBest, varied, filtered, range } = proof
   const isSame = range.from === snapshot.range.from && range.to === snapshot.range.to
   const when = (ms: number | null) => timeText(ms, zone.value, showsClock(snapshot.interval))
-  const limits = constraints.length > 0 ? `, if ${constraints.map(inWords).join(' and ')}` : ''
   return (
     <section aria-label="Proof">
       <h2>How it was found</h2>
@@ -81,8 +79,7 @@ function ProofOf({ proof, snapshot }: { readonly proof: Proof; readonly snapshot
         {isBest ? 'The best' : 'One'} of {count(verdict.trials)} trials over {count(varied)}{' '}
         {varied === 1 ? 'input' : 'inputs'}
         {filtered > 0 && `, after ${count(filtered)} were sorted out by the first bars`}. Wanted:{' '}
-        {inWords(objective)}
-        {limits}. Worked out by this server, which has counted every choice that its author tried.
+        {wantedText(proof)}. Worked out by this server, which has counted every choice that its author tried.
       </p>
       <p class="muted">
         {isSame
@@ -263,13 +260,9 @@ function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
           own('exitTime', 'Exit', 'date', (one) => (one.status === 'open' ? 'open' : when(one.exitTime))),
           { of: 'exitPrice', head: 'Price', look: 'number', cell: (one) => price(one.exitPrice, mintick) },
           { of: 'qty', head: 'Size', look: 'number', cell: (one) => quantity(one.qty) },
-          {
-            of: 'profit',
-            head: 'Profit',
-            look: 'number',
-            tone: (one: ReportTrade) => tone(one.profit),
-            cell: (one) => money(one.profit, currency, { plus: true }),
-          },
+          own('profit', 'Profit', 'number', (one) => money(one.profit, currency, { plus: true }), {
+            tone: (one) => tone(one.profit),
+          }),
           own('profitPct', '%', 'number', (one) => gain(one.profitPct)),
         ]}
       />

@@ -14,7 +14,6 @@ export interface Size {
 
 interface CanvasProps extends HTMLAttributes<HTMLDivElement> {
   readonly draw: (ctx: Ctx, size: Size, theme: ChartTheme) => void
-  /** What is shown. */
   readonly of: readonly unknown[]
 }
 
@@ -77,11 +76,8 @@ export function dateTicks(
   const step = MONTHS.find((one) => months / one <= most) ?? 1200
   const first = new Date(from)
   const found = []
-  for (
-    let month = Math.ceil((first.getUTCFullYear() * 12 + first.getUTCMonth()) / step) * step;
-    ;
-    month += step
-  ) {
+  let month = Math.ceil((first.getUTCFullYear() * 12 + first.getUTCMonth()) / step) * step
+  for (; ; month += step) {
     const time = Date.UTC(Math.floor(month / 12), month % 12, 1)
     if (time > to) return found
     const named = month % 12 === 0 ? { year: 'numeric' as const } : { month: 'short' as const }

@@ -3,10 +3,11 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
+import type { Market } from '../charts.ts'
 import { showsClock } from '../chart/bars.ts'
 import type { Comparison } from '../../wire/backtest.ts'
 import type { Report } from '../../wire/report.ts'
-import { count, time as timeText } from '../format.ts'
+import { count, counted, time as timeText } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { navigate } from '../router.ts'
@@ -22,25 +23,19 @@ import { FIGURES, figureName, figureText } from './figure-text.ts'
 import s from './report.module.css'
 
 export function Compare({ run }: { readonly run: ShownRun }) {
-  return (
-    <div class={s.compare}>
-      <WithRuns />
-      <WithExport run={run} />
-    </div>
-  )
-}
-
-/** The page that shows runs beside each other, to which this one comes with it. */
-function WithRuns() {
+  // The page that shows runs beside each other, to which this one comes with it.
   const open = async () => navigate(`/research/compare?runs=${(await keptRun()) ?? ''}`)
   return (
-    <section>
-      <h3>With other runs</h3>
-      <p class="muted">Their curves over one axis, their figures, and the inputs in which they differ.</p>
-      <Button size="small" icon="report" onClick={() => attempt(open())}>
-        Compare with other runs
-      </Button>
-    </section>
+    <div class={s.compare}>
+      <section>
+        <h3>With other runs</h3>
+        <p class="muted">Their curves over one axis, their figures, and the inputs in which they differ.</p>
+        <Button size="small" icon="report" onClick={() => attempt(open())}>
+          Compare with other runs
+        </Button>
+      </section>
+      <WithExport run={run} />
+    </div>
   )
 }
 
@@ -70,13 +65,7 @@ function useComparison() {
 const PLOTS_SHOWN = 6
 
 /** The chart with plots that was imported as the run's bars, if one was: it is held against the run without its file. */
-function ImportedChart({
-  market,
-  onText,
-}: {
-  readonly market: Pick<Report, 'symbol' | 'exchange' | 'interval'>
-  readonly onText: (csv: string) => Promise<void>
-}) {
+function ImportedChart({ market, onText }: { market: Market; onText: (csv: string) => Promise<void> }) {
   const ask = (query: { readonly text?: 'true' }, signal?: AbortSignal) =>
     call('GET /api/platform/bars/chart', { query: { ...market, ...query }, ...(signal && { signal }) })
   const chart = useLoad((signal) => ask({}, signal), []).data?.chart
@@ -204,14 +193,11 @@ function Compared({ run: { report }, result, unread, why, onRun }: ComparedProps
 }
 
 /** Rows that no trade came of; what is only here may be of them. */
-function Unread({ trades, rows }: { readonly trades: number; readonly rows: readonly string[] }) {
+function Unread({ trades, rows }: { trades: number; rows: readonly string[] }) {
   if (rows.length === 0) return null
   return (
     <section class={s.why} aria-label="Rows that could not be read">
-      <h4>
-        {trades === 0 ? 'Rows' : `${count(trades)} ${trades === 1 ? 'trade' : 'trades'} of the file`} could
-        not be read
-      </h4>
+      <h4>{trades === 0 ? 'Rows' : `${counted(trades, 'trade')} of the file`} could not be read</h4>
       {trades > 0 && <p>They count as not agreeing, and trades that are “Only here” may be among them.</p>}
       <ul>
         {rows.map((row) => (
@@ -225,13 +211,7 @@ function Unread({ trades, rows }: { readonly trades: number; readonly rows: read
 type ComparedTrade = Comparison['trades'][number]
 type Difference = ComparedTrade['differences'][number] & Pick<ComparedTrade, 'n'>
 
-function DifferenceTable({
-  trades,
-  report,
-}: {
-  readonly trades: readonly ComparedTrade[]
-  readonly report: Report
-}) {
+function DifferenceTable({ trades, report }: { trades: readonly ComparedTrade[]; report: Report }) {
   const text = ({ field }: Difference, value: string | number | null): string => {
     if (value === null) return '—'
     if (field === 'missing' || field === 'extra') return timeText(Date.parse(String(value)), zone.value, true)
@@ -245,16 +225,11 @@ function DifferenceTable({
       keyOf={({ n, field }) => `${n} ${field}`}
       fixed
       class={s.columns}
-      columns={[
-        { of: 'n', head: 'Trade', look: 'head', sort: false, cell: ({ n }) => `#${n}` },
-        {
-          of: 'field',
-          head: 'What',
-          sort: false,
-          cell: ({ field }) => WHAT[field] ?? figureName(field, FIELDS[field] ?? {}),
-        },
-        { of: 'expected', head: 'TradingView', look: 'number', cell: (one) => text(one, one.expected) },
-        { of: 'found', head: 'Here', look: 'number', cell: (one) => text(one, one.found) },
+      columns={({ own }) => [
+        own('n', 'Trade', 'head', ({ n }) => `#${n}`),
+        own('field', 'What', '', ({ field }) => WHAT[field] ?? figureName(field, FIELDS[field] ?? {})),
+        own('expected', 'TradingView', 'number', (one) => text(one, one.expected)),
+        own('found', 'Here', 'number', (one) => text(one, one.found)),
       ]}
     />
   )

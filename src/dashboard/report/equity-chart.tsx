@@ -265,7 +265,6 @@ function curve(
   return path
 }
 
-/** Labels of dates below the curves. */
 function drawDates(
   ctx: Ctx,
   { times, equity, theme }: EquityData,

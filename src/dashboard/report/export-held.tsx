@@ -14,8 +14,8 @@ export interface Held {
 }
 
 const SIDE_WORDS: Readonly<Record<ExportFigure['of'], string>> = { all: '', long: ', long', short: ', short' }
-const rounded = (value: number, isShare: boolean) =>
-  `${value.toLocaleString('en', { maximumFractionDigits: 4 })}${isShare ? '%' : ''}`
+const rounded = (value: number | null, isShare: boolean) =>
+  value === null ? '—' : `${value.toLocaleString('en', { maximumFractionDigits: 4 })}${isShare ? '%' : ''}`
 
 export function ExportHeld({ settings, figures }: Held) {
   const set = settings ? settingsText(settings) : []
@@ -38,25 +38,12 @@ export function ExportHeld({ settings, figures }: Held) {
           fixed
           class={s.columns}
           columns={({ own }) => [
-            {
-              of: 'name',
-              head: 'Figure',
-              look: 'head',
-              sort: false,
-              cell: (one) => one.name + SIDE_WORDS[one.of],
-            },
+            own('name', 'Figure', 'head', (one) => one.name + SIDE_WORDS[one.of]),
             own('expected', 'TradingView', 'number', ({ expected, isShare }) => rounded(expected, isShare)),
-            own('found', 'Here', 'number', ({ found, isShare }) =>
-              found === null ? '—' : rounded(found, isShare),
+            own('found', 'Here', 'number', ({ found, isShare }) => rounded(found, isShare)),
+            own('agrees', 'Difference', 'number', ({ expected, found, isShare }) =>
+              rounded(found === null ? null : found - expected, isShare),
             ),
-            {
-              of: 'agrees',
-              head: 'Difference',
-              look: 'number',
-              sort: false,
-              cell: ({ expected, found, isShare }) =>
-                found === null ? '—' : rounded(found - expected, isShare),
-            },
           ]}
         />
       )}

@@ -7,15 +7,10 @@ import { words } from '../../lib/words.ts'
 
 export type Curve = readonly (number | null)[]
 
-export interface YearRow {
-  readonly year: number
-  /** Returns of the twelve months as fractions, January first; undefined for months outside the range. */
-  readonly months: readonly (number | undefined)[]
-  /** The compounded return of the year's months. */
-  readonly total: number
-}
+export type YearRow = ReturnType<typeof yearsOf>[number]
 
-export function yearsOf(months: Report['equity']['months']): readonly YearRow[] {
+/** Years with the returns of their twelve months as fractions, undefined outside the range, and what these compound to. */
+export function yearsOf(months: Report['equity']['months']) {
   const years = new Map<number, (number | undefined)[]>()
   for (const { month, profitPct } of months) {
     const year = Number(month.slice(0, 4))
@@ -30,12 +25,7 @@ export function yearsOf(months: Report['equity']['months']): readonly YearRow[] 
   }))
 }
 
-export interface Slice {
-  readonly label: string
-  readonly profit: number
-  readonly trades: number
-  readonly wins: number
-}
+export type Slice = ReturnType<typeof slices>[number]
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 export const MONTHS = words('Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec')
@@ -53,11 +43,7 @@ export function byMonth(trades: readonly ReportTrade[], zone: string): readonly 
   return slices(trades, MONTHS, ({ exitTime }) => new Date(exitTime + offsetAt(exitTime)).getUTCMonth())
 }
 
-function slices(
-  trades: readonly ReportTrade[],
-  labels: readonly string[],
-  at: (trade: ReportTrade) => number,
-): readonly Slice[] {
+function slices(trades: readonly ReportTrade[], labels: readonly string[], at: (of: ReportTrade) => number) {
   const made = labels.map((label) => ({ label, profit: 0, trades: 0, wins: 0 }))
   for (const trade of trades) {
     if (trade.status === 'open') continue
@@ -71,17 +57,14 @@ function slices(
 }
 
 /** The `count` best and worst closed trades, the most extreme first. */
-export function extremes(
-  trades: readonly ReportTrade[],
-  count: number,
-): { readonly best: readonly ReportTrade[]; readonly worst: readonly ReportTrade[] } {
-  const closed = trades.filter((trade) => trade.status === 'closed').sort((a, b) => b.profit - a.profit)
+export function extremes(trades: readonly ReportTrade[], count: number) {
+  const closed = trades.filter(({ status }) => status === 'closed').sort((a, b) => b.profit - a.profit)
   return {
-    best: closed.slice(0, count).filter((trade) => trade.profit > 0),
+    best: closed.slice(0, count).filter(({ profit }) => profit > 0),
     worst: closed
-      .slice(-count)
-      .filter((trade) => trade.profit < 0)
-      .reverse(),
+      .toReversed()
+      .slice(0, count)
+      .filter(({ profit }) => profit < 0),
   }
 }
 
@@ -133,14 +116,10 @@ export function spanText(ms: number): string {
  * The lowest and highest value of the points that fall into each of `width` columns of pixels, so that no spike is
  * lost, however many points there are.
  */
-export function envelope(
-  data: Curve,
-  width: number,
-): { readonly low: Float64Array; readonly high: Float64Array; readonly last: Float64Array } {
+export function envelope(data: Curve, width: number) {
   const columns = Math.max(1, Math.min(width, data.length))
   const low = new Float64Array(columns).fill(Number.NaN)
-  const high = new Float64Array(columns).fill(Number.NaN)
-  const last = new Float64Array(columns).fill(Number.NaN)
+  const [high, last] = [low.slice(), low.slice()]
   for (let i = 0; i < data.length; i++) {
     const value = data[i]
     if (value === null || value === undefined) continue

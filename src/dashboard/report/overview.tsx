@@ -67,17 +67,15 @@ interface FigureProps {
   readonly title?: string
 }
 
-function Figure({ name, value, note, tone: colour, big, title }: FigureProps) {
-  return (
-    <div class={cx(s.figure, big && s.big)} title={title}>
-      <dt>{name}</dt>
-      <dd>
-        <span class={cx('num', colour)}>{value}</span>
-        {note && <span class="num muted">{note}</span>}
-      </dd>
-    </div>
-  )
-}
+const Figure = ({ name, value, note, tone: colour, big, title }: FigureProps) => (
+  <div class={cx(s.figure, big && s.big)} title={title}>
+    <dt>{name}</dt>
+    <dd>
+      <span class={cx('num', colour)}>{value}</span>
+      {note && <span class="num muted">{note}</span>}
+    </dd>
+  </div>
+)
 
 /** The props of a figure that the report has as a field. */
 function figuresOf(report: Report) {
@@ -130,8 +128,7 @@ function Bumpy({ report }: { readonly report: Report }) {
   const figures = figuresOf(report)
   const under = longestUnderWater(report)
   const years = yearsOf(equity.months)
-  let most = 0.01
-  for (const { profitPct } of equity.months) most = Math.max(most, Math.abs(profitPct))
+  const most = Math.max(0.01, ...equity.months.map(({ profitPct }) => Math.abs(profitPct)))
   return (
     <section class={s.question} aria-label="How bumpy was it?">
       <h3>How bumpy</h3>
@@ -152,15 +149,12 @@ function Bumpy({ report }: { readonly report: Report }) {
         keyOf={({ year }) => String(year)}
         fixed
         class={s.heat}
-        columns={[
+        columns={({ own }) => [
           { of: 'year', head: 'Year', look: 'head', sort: false },
           ...MONTHS.map((month, i) => monthColumn(month, i, most)),
-          {
-            of: 'total',
-            head: 'Year',
-            cell: ({ total }) => percentOf(total),
+          own('total', 'Year', '', ({ total }) => percentOf(total), {
             tone: ({ total }) => cx(s.total, tone(total)),
-          },
+          }),
         ]}
       />
     </section>
@@ -225,30 +219,22 @@ function Trust({ report }: { readonly report: Report }) {
 }
 
 function Where({ report }: { readonly report: Report }) {
-  const { best, worst } = extremes(report.trades, 3)
-  const sides = [
-    ['Long', report.long],
-    ['Short', report.short],
-  ] as const
-  const slices: Slice[] = sides
-    .filter(([, column]) => column.trades > 0)
-    .map(([label, column]) => ({
-      label,
-      profit: column.netProfit,
-      trades: column.trades,
-      wins: column.winningTrades,
-    }))
+  const { trades, long, short, currency } = report
+  const { best, worst } = extremes(trades, 3)
+  const sideOf = (label: string, of: Report['long']): Slice => ({
+    label,
+    profit: of.netProfit,
+    trades: of.trades,
+    wins: of.winningTrades,
+  })
+  const sides = [sideOf('Long', long), sideOf('Short', short)].filter((side) => side.trades > 0)
   return (
     <section class={cx(s.question, s.wide)} aria-label="Where was it made?">
       <h3>Where it was made</h3>
       <div class={s.where}>
-        <Bars title="Side" slices={slices} currency={report.currency} />
-        <Bars
-          title="Weekday of entry"
-          slices={byWeekday(report.trades, zone.value)}
-          currency={report.currency}
-        />
-        <Bars title="Month of exit" slices={byMonth(report.trades, zone.value)} currency={report.currency} />
+        <Bars title="Side" slices={sides} currency={currency} />
+        <Bars title="Weekday of entry" slices={byWeekday(trades, zone.value)} currency={currency} />
+        <Bars title="Month of exit" slices={byMonth(trades, zone.value)} currency={currency} />
         <div class={s.extremes}>
           <TradeList title="Best" trades={best} report={report} />
           <TradeList title="Worst" trades={worst} report={report} />
@@ -258,15 +244,7 @@ function Where({ report }: { readonly report: Report }) {
   )
 }
 
-function Bars({
-  title,
-  slices,
-  currency,
-}: {
-  readonly title: string
-  readonly slices: readonly Slice[]
-  readonly currency: string
-}) {
+function Bars({ title, slices, currency }: { title: string; slices: readonly Slice[]; currency: string }) {
   const most = Math.max(1e-9, ...slices.map((slice) => Math.abs(slice.profit)))
   return (
     <DataTable
@@ -276,55 +254,50 @@ function Bars({
       keyOf={({ label }) => label}
       fixed
       class={s.bars}
-      columns={[
+      columns={({ own }) => [
         { of: 'label', head: title, bare: true, look: 'head', sort: false, title: won },
-        {
-          of: 'bar',
-          head: 'Profit as a bar',
+        own('bar', 'Profit as a bar', '', ({ profit }) => barOf(profit, most), {
           bare: true,
           tone: () => s.barCell,
           title: won,
-          cell: ({ profit }) => (
-            <span class={s.barTrack} aria-hidden="true">
-              <span
-                class={s.barFill}
-                data-sign={profit < 0 ? 'down' : 'up'}
-                style={{ width: `${(Math.abs(profit) / most) * 50}%` }}
-              />
-            </span>
-          ),
-        },
-        {
-          of: 'profit',
-          head: 'Profit',
+        }),
+        own('profit', 'Profit', 'number', (slice) => profitOf(slice, currency), {
           bare: true,
-          look: 'number',
           tone: ({ profit }) => tone(profit),
           title: won,
-          cell: ({ profit, trades }) => (
-            <>
-              {trades === 0 ? '·' : money(Math.round(profit), '', { plus: true }).replace('.00', '')}
-              <span class="visually-hidden"> {currency}</span>
-            </>
-          ),
-        },
+        }),
       ]}
     />
   )
 }
 
+const barOf = (profit: number, most: number) => (
+  <span class={s.barTrack} aria-hidden="true">
+    <span
+      class={s.barFill}
+      data-sign={profit < 0 ? 'down' : 'up'}
+      style={{ width: `${(Math.abs(profit) / most) * 50}%` }}
+    />
+  </span>
+)
+
+const profitOf = ({ profit, trades }: Slice, currency: string) => (
+  <>
+    {trades === 0 ? '·' : money(Math.round(profit), '', { plus: true }).replace('.00', '')}
+    <span class="visually-hidden"> {currency}</span>
+  </>
+)
+
 const won = ({ trades, wins }: Slice): string =>
   `${counted(trades, 'trade')}, ${percent(trades === 0 ? null : wins / trades)} won`
 
-function TradeList({
-  title,
-  trades,
-  report,
-}: {
+interface TradeListProps {
   readonly title: string
   readonly trades: readonly ReportTrade[]
   readonly report: Report
-}) {
+}
+
+function TradeList({ title, trades, report }: TradeListProps) {
   const clock = showsClock(report.interval)
   return (
     <div>

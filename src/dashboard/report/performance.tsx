@@ -3,7 +3,7 @@
 
 import type { Report } from '../../wire/report.ts'
 import type { ShownRun } from '../workspace.ts'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { DataTable, own } from '../ui/data-table.tsx'
 import { cx } from '../ui/ui.tsx'
 import type { WireField } from '../ui/wire-fields.ts'
 import { curveFallOf } from './equity-chart.tsx'
@@ -35,24 +35,17 @@ const WHOLE = rowsOf(FIGURES.equity, FIGURES.column).flatMap((row) =>
 
 export function Performance({ run }: { readonly run: ShownRun }) {
   const { report } = run
-  const cell = (figures: Figures) => (row: FigureRow) => (
-    <FigureCell row={row} figures={figures} report={report} />
-  )
-  const bySide: readonly Column<FigureRow>[] = [
+  const column = (head: string, figures: Figures, more = {}) =>
+    own<FigureRow>(head, head, 'number', (row) => cellOf(row, figures, report), more)
+  const bySide = [
     { ...NAME, head: 'Figure', bare: true },
-    { of: 'all', head: 'All', look: 'number', cell: cell(report.all) },
-    { of: 'long', head: 'Long', look: 'number', cell: cell(report.long) },
-    { of: 'short', head: 'Short', look: 'number', cell: cell(report.short) },
+    column('All', report.all),
+    column('Long', report.long),
+    column('Short', report.short),
   ]
-  const whole: readonly Column<FigureRow>[] = [
+  const whole = [
     { ...NAME, head: 'Whole account' },
-    {
-      of: 'value',
-      head: 'Value',
-      bare: true,
-      look: 'number',
-      cell: cell({ ...report.equity, ...curveFallOf(run) }),
-    },
+    column('Value', { ...report.equity, ...curveFallOf(run) }, { bare: true }),
   ]
   return (
     <div class={s.performance}>
@@ -70,13 +63,7 @@ const NAME = {
 } as const
 const AS_FIGURES = { keyOf: ({ key }: FigureRow) => key, fixed: true, class: s.columns }
 
-interface FigureCellProps {
-  readonly row: FigureRow
-  readonly figures: Figures
-  readonly report: Report
-}
-
-function FigureCell({ row: { key, field, share }, figures, report }: FigureCellProps) {
+function cellOf({ key, field, share }: FigureRow, figures: Figures, report: Report) {
   const value = figures[key] as number | null
   return (
     <>

@@ -33,68 +33,53 @@ export function Properties({ report }: { readonly report: Report }) {
     ['Ran in', duration(report.timings.runMs)],
     ['Fingerprint', report.hash],
   ]
+  const declared = Object.entries(report.script.declaration).filter(
+    ([name, value]) => value !== null && name !== 'title' && name !== 'shorttitle',
+  )
   return (
     <div class={s.properties}>
       <Rows title="Market" rows={market} />
-      <Rows
-        title="Inputs"
-        rows={Object.entries(report.inputs).map(([name, value]) => [name, valueText(value)])}
-        empty="The script has no inputs."
-      />
-      <Rows
-        title="Declaration"
-        rows={Object.entries(report.script.declaration)
-          .filter(([name, value]) => value !== null && name !== 'title' && name !== 'shorttitle')
-          .map(([name, value]) => [name, valueText(value)])}
-      />
+      <Rows title="Inputs" rows={valuesOf(Object.entries(report.inputs))} empty="The script has no inputs." />
+      <Rows title="Declaration" rows={valuesOf(declared)} />
       <Rows title="Made by" rows={made} />
-      <Log
-        title="Warnings"
-        rows={report.warnings.map((one) => ({ time: null, level: 'warning', text: one.message }))}
-      />
-      <Log
-        title="Log"
-        rows={report.logs.map((one) => ({ time: one.time, level: one.level, text: one.message }))}
-      />
+      <Log title="Warnings" rows={report.warnings.map((one) => ({ ...one, time: null, level: 'warning' }))} />
+      <Log title="Log" rows={report.logs} />
       <Log
         title="Alerts"
-        rows={report.alerts.map((one) => ({ time: one.time, level: 'info', text: one.message || one.title }))}
+        rows={report.alerts.map(({ time, message, title }) => ({
+          time,
+          level: 'info',
+          message: message || title,
+        }))}
       />
     </div>
   )
 }
 
+const valuesOf = (all: readonly (readonly [string, unknown])[]): Rows =>
+  all.map(([name, value]) => [name, valueText(value)])
+
 type Rows = readonly (readonly [string, string])[]
 
-function Rows({
-  title,
-  rows,
-  empty,
-}: {
-  readonly title: string
-  readonly rows: Rows
-  readonly empty?: string
-}) {
-  return (
-    <section>
-      <h3>{title}</h3>
-      {rows.length === 0 && <p class="muted">{empty}</p>}
-      <dl class={s.rows}>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  )
-}
+const Rows = ({ title, rows, empty }: { title: string; rows: Rows; empty?: string }) => (
+  <section>
+    <h3>{title}</h3>
+    {rows.length === 0 && <p class="muted">{empty}</p>}
+    <dl class={s.rows}>
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  </section>
+)
 
 interface LogRow {
   readonly time: number | null
   readonly level: string
-  readonly text: string
+  readonly message: string
 }
 
 function Log({ title, rows }: { readonly title: string; readonly rows: readonly LogRow[] }) {
@@ -119,7 +104,7 @@ function Log({ title, rows }: { readonly title: string; readonly rows: readonly 
             {row.level !== 'info' && (
               <Badge tone={row.level === 'error' ? 'down' : 'warn'}>{row.level}</Badge>
             )}
-            <span>{row.text}</span>
+            <span>{row.message}</span>
           </li>
         ))}
       </ul>

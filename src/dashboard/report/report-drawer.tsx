@@ -11,11 +11,12 @@ import { lazy } from '../frame/lazy.tsx'
 import { attempt } from '../frame/page.tsx'
 import { count, counted, duration, marketText, time as timeText } from '../format.ts'
 import { isRepeated, keptRun, rerunWith, runScript } from '../run-script.ts'
-import { Badge, Button, cx, Empty, Failure, Said, Skeleton, toast, toastError } from '../ui/ui.tsx'
+import { Badge, Button, cx, Empty, Failure, Said, Skeleton, toast } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
 import { doubt, share } from './asked.tsx'
 import { Overview } from './overview.tsx'
+import { Views } from './scale-choice.tsx'
 import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
 
@@ -115,19 +116,12 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
         <div class={s.tools}>
-          <div class={s.views} role="group" aria-label="View of the report">
-            {VIEWS.map(([id, text]) => (
-              <button
-                key={id}
-                type="button"
-                class={s.view}
-                aria-pressed={view.value === id}
-                onClick={() => (view.value = id)}
-              >
-                {text}
-              </button>
-            ))}
-          </div>
+          <Views
+            label="View of the report"
+            of={VIEWS}
+            shown={view.value}
+            onShow={(id) => (view.value = id)}
+          />
           <VerifyButton run={current} />
           <Button size="small" onClick={() => attempt(doubt())} title="Does the script see the future?">
             Repaint
@@ -170,6 +164,16 @@ function BarsSince({ run: { id, report } }: { readonly run: ShownRun }) {
   )
 }
 
+function tellOutcome({ equal, newFields, hash, ranOnOther, difference }: Verification): void {
+  const added = newFields.length > 0 ? ` Reports have since got ${newFields.join(', ')}.` : ''
+  if (equal) toast(`Run again: every number is the same.${added}`, { tone: 'up', detail: hash.slice(0, 16) })
+  else if (ranOnOther)
+    toast('The bars or the engine have changed since: run it again for an up-to-date report.', {
+      tone: 'down',
+    })
+  else toast(`Run again, and it differs at ${difference ?? 'some value'}.`, { tone: 'down' })
+}
+
 const verified = signal<{ readonly hash: string; readonly result: Verification } | null>(null)
 
 /** Runs the stored backtest again on the server and compares every number. */
@@ -177,30 +181,12 @@ function VerifyButton({ run: { report } }: { readonly run: ShownRun }) {
   const [busy, setBusy] = useState(false)
   const known = verified.value?.hash === report.hash ? verified.value.result : null
   const verify = async () => {
-    setBusy(true)
-    try {
-      const id = await keptRun()
-      if (id === null) {
-        toast('Only a backtest can be verified. This is part of a portfolio or a forward run.')
-        return
-      }
-      const answer = await call('POST /api/platform/backtests/{id}/verify', { path: { id } })
-      const result = answer.verification
-      verified.value = { hash: report.hash, result }
-      const { equal, newFields, hash } = result
-      const added = newFields.length > 0 ? ` Reports have since got ${newFields.join(', ')}.` : ''
-      if (equal)
-        toast(`Run again: every number is the same.${added}`, { tone: 'up', detail: hash.slice(0, 16) })
-      else if (result.ranOnOther)
-        toast('The bars or the engine have changed since: run it again for an up-to-date report.', {
-          tone: 'down',
-        })
-      else toast(`Run again, and it differs at ${result.difference ?? 'some value'}.`, { tone: 'down' })
-    } catch (error) {
-      toastError(error)
-    } finally {
-      setBusy(false)
-    }
+    const id = await keptRun()
+    if (id === null)
+      return toast('Only a backtest can be verified. This is part of a portfolio or a forward run.')
+    const { verification } = await call('POST /api/platform/backtests/{id}/verify', { path: { id } })
+    verified.value = { hash: report.hash, result: verification }
+    tellOutcome(verification)
   }
   if (known?.equal)
     return (
@@ -209,7 +195,15 @@ function VerifyButton({ run: { report } }: { readonly run: ShownRun }) {
       </Badge>
     )
   return (
-    <Button size="small" icon="check" disabled={busy} onClick={() => void verify()}>
+    <Button
+      size="small"
+      icon="check"
+      disabled={busy}
+      onClick={() => {
+        setBusy(true)
+        attempt(verify().finally(() => setBusy(false)))
+      }}
+    >
       {busy ? 'Verifying…' : 'Verify'}
     </Button>
   )

@@ -69,28 +69,26 @@ export function Share({ run }: { readonly run: ShownRun }) {
   )
 }
 
-function Shared({ link }: { readonly link: string }) {
-  return (
-    <Dialog
-      title="Shared"
-      footer={
-        <Button data-autofocus variant="primary" icon="copy" onClick={() => copyText(link, 'Link copied')}>
-          Copy the link
-        </Button>
-      }
-    >
-      <p class="muted">
-        {/^(localhost|127\..*|\[::1\])$/.test(new URL(link).hostname)
-          ? 'This link works on this machine only: for others, open Chartroom at an address that they reach, and share there.'
-          : 'Anybody with this link can read it.'}{' '}
-        It appears in no list and no search.
-      </p>
-      <a class={s.link} href={link}>
-        <code>{link}</code>
-      </a>
-    </Dialog>
-  )
-}
+const Shared = ({ link }: { readonly link: string }) => (
+  <Dialog
+    title="Shared"
+    footer={
+      <Button data-autofocus variant="primary" icon="copy" onClick={() => copyText(link, 'Link copied')}>
+        Copy the link
+      </Button>
+    }
+  >
+    <p class="muted">
+      {/^(localhost|127\..*|\[::1\])$/.test(new URL(link).hostname)
+        ? 'This link works on this machine only: for others, open Chartroom at an address that they reach, and share there.'
+        : 'Anybody with this link can read it.'}{' '}
+      It appears in no list and no search.
+    </p>
+    <a class={s.link} href={link}>
+      <code>{link}</code>
+    </a>
+  </Dialog>
+)
 
 /** A link without a picture is still a link. */
 async function pictureNow(): Promise<string | null> {

@@ -3,6 +3,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, markedTrade, replayOnChart, shown, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
@@ -18,6 +19,7 @@ import {
   tone,
   gain,
 } from '../format.ts'
+import { orderAfterClick, type Order } from '../ui/sorting.ts'
 import { Button, cx, Empty } from '../ui/ui.tsx'
 import { bottom, lookAt, run, running } from '../workspace.ts'
 import s from './report.module.css'
@@ -70,8 +72,8 @@ export function TradesDrawer() {
   return <TradeTable report={current.report} name={current.name} />
 }
 
-function TradeTable({ report, name }: { readonly report: Report; readonly name: string }) {
-  const [sort, setSort] = useState({ by: 'n', down: true })
+function TradeTable({ report, name }: { report: Report; name: string }) {
+  const [sort, setSort] = useState<Order>({ by: 'n', down: true })
   const [top, setTop] = useState(0)
   const [tall, setTall] = useState(400)
   const [look, setLook] = useState<Look>(lookAtWidth(innerWidth))
@@ -80,12 +82,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
   const box = useRef<HTMLDivElement>(null)
   const until = knownUntil(report)
   const rows = useMemo(
-    () =>
-      sorted(
-        report.trades.filter((trade) => trade.exitTime <= until),
-        sort.by,
-        sort.down,
-      ),
+    () => sorted(report.trades, sort).filter((trade) => trade.exitTime <= until),
     [report, sort, until],
   )
   const clock = showsClock(report.interval)
@@ -163,7 +160,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
               <button
                 type="button"
                 class={s.sort}
-                onClick={() => setSort({ by: column.id, down: sort.by === column.id ? !sort.down : true })}
+                onClick={() => setSort(orderAfterClick(sort, { of: column.id }))}
               >
                 {column.text}
                 {sort.by === column.id && <span aria-hidden="true">{sort.down ? '↓' : '↑'}</span>}
@@ -189,20 +186,21 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
         <span class="muted">
           {counted(rows.length, 'trade')} · times in {zone.value}
         </span>
-        <Button
-          size="small"
-          icon="download"
-          onClick={() =>
-            download(
-              new Blob([tradeListCsv(report, { offsetAt: offsetsOf(zone.value) })], { type: 'text/csv' }),
-              `${name.replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, '-')}-${report.symbol}-${report.interval}${report.asOf === undefined ? '' : `-as-of-${report.asOf}`}-trades.csv`,
-            )
-          }
-        >
+        <Button size="small" icon="download" onClick={() => downloadCsv(report, name)}>
           Export CSV
         </Button>
       </div>
     </div>
+  )
+}
+
+function downloadCsv(report: Report, script: string): void {
+  const csv = tradeListCsv(report, { offsetAt: offsetsOf(zone.value) })
+  const name = script.replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, '-')
+  const asOf = report.asOf === undefined ? '' : `-as-of-${report.asOf}`
+  download(
+    new Blob([csv], { type: 'text/csv' }),
+    `${name}-${report.symbol}-${report.interval}${asOf}-trades.csv`,
   )
 }
 
@@ -214,9 +212,9 @@ function knownUntil(report: Report): number {
   return bars.time[replay.cut] ?? Infinity
 }
 
-function sorted(trades: readonly ReportTrade[], id: string, down: boolean): readonly ReportTrade[] {
-  const by = COLUMNS.find((column) => column.id === id)!.by
-  const way = down ? -1 : 1
+function sorted(trades: readonly ReportTrade[], order: Order): readonly ReportTrade[] {
+  const { by } = COLUMNS.find(({ id }) => id === order.by)!
+  const way = order.down ? -1 : 1
   return trades.toSorted((a, b) => {
     const [one, two] = [by(a), by(b)]
     return (one < two ? -1 : one > two ? 1 : a.n - b.n) * way
@@ -232,67 +230,51 @@ interface RowProps {
   readonly onChoose: () => void
 }
 
-function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
-  const { currency, mintick } = report
-  const open = trade.status === 'open'
-  return (
-    <div
-      id={`trade-${trade.n}`}
-      role="row"
-      aria-rowindex={index}
-      aria-selected={markedTrade.value === trade.n}
-      class={cx(s.tradeRow, hoveredTrade.value === trade.n && s.lit)}
-      style={{ transform: `translateY(${y}px)` }}
-      onClick={onChoose}
-      onPointerEnter={() => (hoveredTrade.value = trade.n)}
-    >
-      <div role="gridcell" data-column="n" class="num muted">
-        {trade.n}
-      </div>
-      <div role="gridcell" data-column="side" class={s.left}>
-        {trade.side === 'long' ? 'Long' : 'Short'}
-      </div>
-      <div role="gridcell" data-column="entry" class={s.left} title={trade.entryComment || trade.entryId}>
-        <span class="num">{timeText(trade.entryTime, zone.value, clock)}</span>{' '}
-        <span class="muted">{trade.entryComment || trade.entryId}</span>
-      </div>
-      <div role="gridcell" data-column="entryPrice" class="num">
-        {price(trade.entryPrice, mintick)}
-      </div>
-      <div role="gridcell" data-column="exit" class={s.left} title={open ? undefined : exitName(trade)}>
-        {open ? (
-          <span class="muted">Open</span>
-        ) : (
-          <>
-            <span class="num">{timeText(trade.exitTime, zone.value, clock)}</span>{' '}
-            <span class="muted">{exitName(trade)}</span>
-          </>
-        )}
-      </div>
-      <div role="gridcell" data-column="exitPrice" class={cx('num', open && 'muted')}>
-        {price(trade.exitPrice, mintick)}
-      </div>
-      <div role="gridcell" data-column="qty" data-head="Size" class="num">
-        {quantity(trade.qty)}
-      </div>
-      <div role="gridcell" data-column="profit" class={cx('num', tone(trade.profit))}>
-        {money(trade.profit, currency, { plus: true })}
-      </div>
-      <div role="gridcell" data-column="profitPct" class={cx('num', tone(trade.profit))}>
-        {gain(trade.profitPct)}
-      </div>
-      <div role="gridcell" data-column="cum" data-head="Total" class="num">
-        {money(trade.cumProfit, currency)}
-      </div>
-      <div role="gridcell" data-column="runup" class="num muted">
-        {percent(trade.runupPct)}
-      </div>
-      <div role="gridcell" data-column="drawdown" class="num muted">
-        {percent(trade.drawdownPct)}
-      </div>
-      <div role="gridcell" data-column="bars" data-head="Bars" class="num">
-        {trade.bars}
-      </div>
-    </div>
+/** What stands in the cells of a trade, by column: its text, its classes, and what a phone writes before it. */
+function cellsOf(trade: ReportTrade, { currency, mintick }: Report, clock: boolean): readonly Cell[] {
+  const isOpen = trade.status === 'open'
+  const entryName = trade.entryComment || trade.entryId
+  const moment = (time: number, name: string) => (
+    <>
+      <span class="num">{timeText(time, zone.value, clock)}</span> <span class="muted">{name}</span>
+    </>
   )
+  const ofProfit = cx('num', tone(trade.profit))
+  return [
+    ['n', trade.n, 'num muted'],
+    ['side', trade.side === 'long' ? 'Long' : 'Short', s.left],
+    ['entry', moment(trade.entryTime, entryName), s.left, { title: entryName }],
+    ['entryPrice', price(trade.entryPrice, mintick), 'num'],
+    isOpen
+      ? ['exit', <span class="muted">Open</span>, s.left]
+      : ['exit', moment(trade.exitTime, exitName(trade)), s.left, { title: exitName(trade) }],
+    ['exitPrice', price(trade.exitPrice, mintick), cx('num', isOpen && 'muted')],
+    ['qty', quantity(trade.qty), 'num', { 'data-head': 'Size' }],
+    ['profit', money(trade.profit, currency, { plus: true }), ofProfit],
+    ['profitPct', gain(trade.profitPct), ofProfit],
+    ['cum', money(trade.cumProfit, currency), 'num', { 'data-head': 'Total' }],
+    ['runup', percent(trade.runupPct), 'num muted'],
+    ['drawdown', percent(trade.drawdownPct), 'num muted'],
+    ['bars', trade.bars, 'num', { 'data-head': 'Bars' }],
+  ]
 }
+type Cell = readonly [column: string, shown: ComponentChildren, class: string | undefined, more?: object]
+
+const Row = ({ trade, report, clock, y, index, onChoose }: RowProps) => (
+  <div
+    id={`trade-${trade.n}`}
+    role="row"
+    aria-rowindex={index}
+    aria-selected={markedTrade.value === trade.n}
+    class={cx(s.tradeRow, hoveredTrade.value === trade.n && s.lit)}
+    style={{ transform: `translateY(${y}px)` }}
+    onClick={onChoose}
+    onPointerEnter={() => (hoveredTrade.value = trade.n)}
+  >
+    {cellsOf(trade, report, clock).map(([column, shown, look, more]) => (
+      <div key={column} role="gridcell" data-column={column} class={look} {...more}>
+        {shown}
+      </div>
+    ))}
+  </div>
+)

@@ -1,6 +1,8 @@
 // Figures of a report by the words that people search for: an objective or a condition is written with the names of the API,
 // and read as `net profit / max drawdown`.
 
+import type { Sweep } from '../../wire/sweep.ts'
+
 const WORDS: Readonly<Record<string, string>> = {
   cagr: 'CAGR',
   sharpe: 'Sharpe ratio',
@@ -16,6 +18,12 @@ export const inWords = (expression: string): string =>
       name.startsWith('"') ? name : wordsOf(name),
     )
     .replaceAll(/[<>!=]=/g, (sign) => SIGNS[sign]!)
+
+/** What is looked for: `net profit, if trades ≥ 30`. */
+export function wantedText({ objective, constraints }: Pick<Sweep, 'objective' | 'constraints'>): string {
+  const limits = constraints.length > 0 ? `, if ${constraints.map(inWords).join(' and ')}` : ''
+  return inWords(objective) + limits
+}
 
 /** The other way round: `net profit / max drawdown` → `netProfit / maxDrawdown`. Names of the API stay as they are. */
 export function inNames(expression: string, figures: readonly string[]): string {

@@ -72,7 +72,6 @@ export function HeatMap({ heat, across, down, open }: HeatMapProps) {
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
 const shortScore = (score: number): string => COMPACT.format(score).replace('-', '−')
 
-/** Moves to the next cell with a button, in the direction of the arrow. */
 function alongCells(event: KeyboardEvent): void {
   const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
     event.key

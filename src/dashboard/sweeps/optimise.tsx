@@ -4,10 +4,11 @@ import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { ApiError, call } from '../api-client.ts'
 import { Form, useForm, type FormOf } from '../ui/form.tsx'
 import { cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
-import { Show, useAnswer } from '../frame/page.tsx'
+import { Show, useAnswer, useLoad } from '../frame/page.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { navigate } from '../router.ts'
 import { allSymbols } from '../watchlists/quotes.ts'
+import type { Input as ScriptInput } from '../../wire/script.ts'
 import type { SweepBody } from '../../wire/sweep.ts'
 import { AboutChips, useAbout, type About } from '../research/about-chips.tsx'
 import { settingsOf, type Subject, type TabProps } from '../research/subject.ts'
@@ -57,24 +58,16 @@ const OBJECTIVES = [
   ['', 'Another figure, or an expression'],
 ] as const
 
-interface Values {
-  readonly where: string
-  readonly objective: string
-  readonly constraints: string
-  readonly trials: string
-  readonly sampler: (typeof SAMPLERS)[number][0]
-  readonly windows: (typeof WINDOWS)[number][0]
-  readonly halving: (typeof HALVING)[number][0]
-}
-const START: Values = {
+const START = {
   where: '',
   objective: 'netProfit',
   constraints: 'trades >= 5',
   trials: '1000',
-  sampler: 'auto',
-  windows: 'holdout',
-  halving: 'no',
+  sampler: 'auto' as (typeof SAMPLERS)[number][0],
+  windows: 'holdout' as (typeof WINDOWS)[number][0],
+  halving: 'no' as (typeof HALVING)[number][0],
 }
+type Values = typeof START
 
 const FIGURE_NAMES = [...Object.keys(FIGURES.column), ...Object.keys(FIGURES.equity)]
 const SWEEP_FIELDS = bodyFields('POST /api/platform/sweeps')
@@ -90,12 +83,7 @@ export function Optimise({ subject }: TabProps) {
       <Show of={checked}>
         {({ inputs: list, kind }) =>
           kind === 'strategy' ? (
-            <OptimiseForm
-              key={source}
-              subject={subject}
-              about={about}
-              start={[...rowsOf(list), ...propertyRows()]}
-            />
+            <OptimiseForm key={source} subject={subject} about={about} inputs={list} />
           ) : (
             <Empty title="Nothing to optimise">
               Only a strategy makes a profit that could be optimised, and it must compile. Choose one on the
@@ -111,8 +99,10 @@ export function Optimise({ subject }: TabProps) {
 interface OptimiseFormProps {
   readonly subject: Subject
   readonly about: About
-  readonly start: readonly VariedRow[]
+  readonly inputs: readonly ScriptInput[]
 }
+
+type Plan = ReturnType<typeof planOf>
 
 /** What is tried, by the rows that are on and how they are gone through. */
 function planOf(rows: readonly VariedRow[], { sampler, windows }: Pick<Values, 'sampler' | 'windows'>) {
@@ -124,8 +114,8 @@ function planOf(rows: readonly VariedRow[], { sampler, windows }: Pick<Values, '
   return { chosen: rows.filter(({ on }) => on), size, isGrid, mayHalve }
 }
 
-function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
-  const [rows, setRows] = useState(start)
+function OptimiseForm({ subject, about, inputs }: OptimiseFormProps) {
+  const [rows, setRows] = useState(() => [...rowsOf(inputs), ...propertyRows()])
   const form = useForm({
     wire: SWEEP_FIELDS,
     start: START,
@@ -147,10 +137,11 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
     setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
   const { problem, text } = usePlanned(rows, plan, form.values, about)
   const shown = (ofProperties: boolean) =>
-    rows.map((row, at) =>
-      (row.property !== undefined) === ofProperties ? (
-        <InputRow key={row.property ?? row.input.label} row={row} set={(part) => set(at, part)} />
-      ) : null,
+    rows.map(
+      (row, at) =>
+        (row.property !== undefined) === ofProperties && (
+          <InputRow key={row.property ?? row.input.label} row={row} set={(part) => set(at, part)} />
+        ),
     )
   return (
     <Form
@@ -182,10 +173,10 @@ function OptimiseForm({ subject, about, start }: OptimiseFormProps) {
 /** What the form would start; `problem` says why it cannot. */
 function usePlanned(
   rows: readonly VariedRow[],
-  { chosen, size, isGrid }: ReturnType<typeof planOf>,
+  { chosen, size, isGrid }: Plan,
   { where, trials, windows }: Values,
   about: About,
-): { readonly problem: string | null; readonly text: string } {
+) {
   const broken = chosen.find((row) => rowProblem(row) !== null)
   const allowed = useMemo(() => (broken ? null : allowedOf(rows, where)), [rows, where])
   const cached = useCached(about)
@@ -197,21 +188,14 @@ function usePlanned(
         : allowed === 0
           ? 'The condition leaves no combination to try.'
           : null
-  const { bars } = about
-  const isHeldOut = windows === 'holdout'
-  return {
-    problem,
-    text: plannedText({ size, allowed, isGrid, trials: Number(trials), bars, isHeldOut, cached }),
-  }
+  const asked = { trials: Number(trials), bars: about.bars, isHeldOut: windows === 'holdout', cached }
+  return { problem, text: plannedText({ size, allowed, isGrid, ...asked }) }
 }
 
 /** How many bars of the series there are; null while that is not known, and where it is built from finer ones. */
 function useCached({ exchange, symbol, interval }: About): number | null {
-  const [known, setKnown] = useState<Awaited<ReturnType<typeof allSymbols>>>([])
-  useEffect(() => {
-    allSymbols().then(setKnown, () => undefined)
-  }, [exchange, symbol, interval])
-  const series = known.find((one) => one.exchange === exchange && one.symbol === symbol)?.series ?? []
+  const known = useLoad(allSymbols, [exchange, symbol, interval]).data
+  const series = known?.find((one) => one.exchange === exchange && one.symbol === symbol)?.series ?? []
   const all = series.filter((one) => one.interval === interval)
   // One's own is found before a shared one of the same name.
   return (all.find(({ shared }) => !shared) ?? all[0])?.count ?? null
@@ -221,7 +205,7 @@ function bodyOf(
   subject: Subject,
   { source, exchange, symbol, interval, bars }: About,
   { where, objective, constraints, trials, windows, halving, sampler }: Values,
-  { chosen, isGrid, mayHalve }: ReturnType<typeof planOf>,
+  { chosen, isGrid, mayHalve }: Plan,
 ): SweepBody {
   return {
     name: subject.name,
@@ -242,13 +226,8 @@ function bodyOf(
   }
 }
 
-interface HowProps {
-  readonly form: FormOf<Values>
-  readonly plan: ReturnType<typeof planOf>
-}
-
 /** What is wanted, and how it is looked for. */
-function How({ form, plan: { isGrid, mayHalve } }: HowProps) {
+function How({ form, plan: { isGrid, mayHalve } }: { form: FormOf<Values>; plan: Plan }) {
   const [ownObjective, setOwnObjective] = useState(false)
   return (
     <div class={j.fields}>
@@ -296,13 +275,7 @@ function conditionFor(rows: readonly VariedRow[]): string {
   return `${quoted(fast)} < ${quoted(slow)}`
 }
 
-function InputRow({
-  row,
-  set,
-}: {
-  readonly row: VariedRow
-  readonly set: (part: Partial<VariedRow>) => void
-}) {
+function InputRow({ row, set }: { row: VariedRow; set: (part: Partial<VariedRow>) => void }) {
   const { label } = row.input
   const problem = row.on ? rowProblem(row) : null
   const problemId = useId()

@@ -2,6 +2,7 @@
 
 import type { SweepTrial } from '../../wire/sweep.ts'
 import { percent } from '../format.ts'
+import { extentOf } from '../report/curve-scales.ts'
 import { shownChoice, type Choice } from './sweep-model.ts'
 
 export interface Axis {
@@ -21,27 +22,17 @@ const LINES_MAX = 2000
 
 export function axesOf(names: readonly string[], trials: readonly SweepTrial[], drawdown: string): Axis[] {
   return [
-    ...names.map((name, i) =>
-      axisOf(
-        name,
-        trials.map(({ choices }) => choices[i]!),
-        ({ choices }) => choices[i]!,
-      ),
-    ),
-    figureAxis('Trades', trials, ({ figures }) => figures['trades']),
-    figureAxis(
-      drawdown,
-      trials,
-      ({ figures }) => figures['maxDrawdownPct'],
-      (value) => percent(value),
-    ),
-    figureAxis('Score', trials, ({ score }) => score),
+    ...names.map((name, i) => axisOf(name, trials, ({ choices }) => choices[i]!)),
+    numberAxis('Trades', trials, ({ figures }) => figures['trades']),
+    numberAxis(drawdown, trials, ({ figures }) => figures['maxDrawdownPct'], percent),
+    numberAxis('Score', trials, ({ score }) => score),
   ]
 }
 
-function axisOf(name: string, values: readonly Choice[], of: (trial: SweepTrial) => Choice): Axis {
+function axisOf(name: string, trials: readonly SweepTrial[], of: (trial: SweepTrial) => Choice): Axis {
+  const values = trials.map(of)
   if (values.every((value) => typeof value === 'number'))
-    return numberAxis(name, values, (trial) => of(trial) as number, shownChoice)
+    return numberAxis(name, trials, (trial) => of(trial) as number)
   const distinct = [...new Set(values)]
   const last = Math.max(1, distinct.length - 1)
   const places = new Map(distinct.map((value, i) => [value, i / last]))
@@ -52,32 +43,22 @@ function axisOf(name: string, values: readonly Choice[], of: (trial: SweepTrial)
   }
 }
 
-function figureAxis(
+function numberAxis(
   name: string,
   trials: readonly SweepTrial[],
   of: (trial: SweepTrial) => number | null | undefined,
   shown: (value: number) => string = shownChoice,
 ): Axis {
-  const values = trials.map(of).filter((value): value is number => typeof value === 'number')
-  return numberAxis(name, values, of, shown)
-}
-
-function numberAxis(
-  name: string,
-  values: readonly number[],
-  of: (trial: SweepTrial) => number | null | undefined,
-  shown: (value: number) => string,
-): Axis {
-  const least = values.reduce((one, value) => Math.min(one, value), Infinity)
-  const most = values.reduce((one, value) => Math.max(one, value), -Infinity)
+  const extent = extentOf(trials.map((trial) => of(trial) ?? null))
+  const { low, high } = extent ?? { low: 0, high: 0 }
   return {
     name,
     at(trial) {
       const value = of(trial)
       if (value === null || value === undefined) return null
-      return most > least ? (value - least) / (most - least) : 0.5
+      return high > low ? (value - low) / (high - low) : 0.5
     },
-    shown: (place) => (values.length === 0 ? '' : shown(least + place * (most - least))),
+    shown: (place) => (extent ? shown(low + place * (high - low)) : ''),
   }
 }
 

@@ -10,23 +10,16 @@ import { scoreText } from './sweep-model.ts'
 import s from './sweeps.module.css'
 
 const [GAP, HEIGHT, TOP, BOTTOM, SIDE] = [120, 240, 34, 22, 60]
-/** Steps of a slider. */
 const STEPS = 100
 
-export type Bands = readonly Band[]
-
-interface ParallelProps {
-  readonly axes: readonly Axis[]
+interface ParallelProps extends ReturnType<typeof useBands> {
   readonly trials: readonly SweepTrial[]
-  readonly chosen: readonly SweepTrial[]
-  readonly bands: Bands
-  readonly setBands: (bands: Bands) => void
   readonly open: (trial: number) => void
 }
 
 /** The axes of a sweep's trials, the bands that are chosen on them, and the trials within. */
 export function useBands(names: readonly string[], trials: readonly SweepTrial[], drawdown: string) {
-  const [bands, setBands] = useState<Bands>([])
+  const [bands, setBands] = useState<readonly Band[]>([])
   const axes = axesOf(names, trials, drawdown)
   const isAll = bands.every(([low, high]) => low === 0 && high === 1)
   const chosen = isAll ? trials : trials.filter((trial) => isChosen(trial, axes, bands))
@@ -36,10 +29,8 @@ export function useBands(names: readonly string[], trials: readonly SweepTrial[]
 export function Parallel({ axes, trials, chosen, bands, setBands, open }: ParallelProps) {
   const bandOf = (axis: number) => bands[axis] ?? WHOLE
   const change = (axis: number, band: Band) => setBands(axes.map((_, i) => (i === axis ? band : bandOf(i))))
-  const best = chosen.reduce<SweepTrial | null>(
-    (one, trial) => (trial.score !== null && (one === null || trial.score > one.score!) ? trial : one),
-    null,
-  )
+  const scored = chosen.filter(({ score }) => score !== null)
+  const best = scored.toSorted((a, b) => b.score! - a.score!)[0]
   const isBrushed = chosen.length < trials.length
   return (
     <section class={j.section}>
@@ -86,7 +77,6 @@ function Lines({ axes, trials, chosen, bandOf, change }: LinesProps) {
   const x = (axis: number) => SIDE + GAP * axis
   const y = (at: number) => HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * at
   const place = (axis: number, at: number) => [x(axis), y(at)] as const
-  /** Where on the axis a pointer is. */
   const placeOf = (event: PointerEvent) => {
     const box = (event.currentTarget as SVGElement).ownerSVGElement!.getBoundingClientRect()
     const down = ((event.clientY - box.top) / box.height) * HEIGHT
@@ -157,13 +147,8 @@ function Lines({ axes, trials, chosen, bandOf, change }: LinesProps) {
   )
 }
 
-interface SlidersProps {
-  readonly axis: Axis
-  readonly band: Band
-  readonly change: (band: Band) => void
-}
-
-function Sliders({ axis, band: [low, high], change }: SlidersProps) {
+function Sliders({ axis, band, change }: { axis: Axis; band: Band; change: (band: Band) => void }) {
+  const [low, high] = band
   const slider = (end: 'from' | 'to', value: number, set: (place: number) => void) => (
     <input
       type="range"

@@ -3,7 +3,8 @@
 import { dayToRepeat } from '../../language/behaviour.ts'
 import type { Input as ScriptInput } from '../../wire/script.ts'
 import { ExpressionError, isTrue, parseExpression } from '../../lib/expression.ts'
-import { count, ratio } from '../format.ts'
+import { count, counted, ratio } from '../format.ts'
+import { extentOf } from '../report/curve-scales.ts'
 import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
 
 export type Varied = SweepBody['space'][number]
@@ -34,11 +35,9 @@ const SOURCES = 'open, high, low, close, hl2, hlc3, ohlc4, hlcc4'
 /** The inputs that can be varied; the first two numbers are switched on at first. */
 export function rowsOf(inputs: readonly ScriptInput[]): VariedRow[] {
   let numbers = 0
-  return inputs.flatMap((input) => {
-    const row = suggestion(input)
-    if (!row) return []
-    return [{ ...row, on: row.kind === 'range' && ++numbers <= 2 }]
-  })
+  return inputs
+    .flatMap((input) => suggestion(input) ?? [])
+    .map((row) => ({ ...row, on: row.kind === 'range' && ++numbers <= 2 }))
 }
 
 /** The arguments of strategy() that are varied most, over usual values. */
@@ -110,39 +109,33 @@ export function variedOf({ input, property, kind, min, max, step, values }: Vari
   return { ...name, min: Number(min), max: Number(max), ...(step.trim() !== '' && { step: Number(step) }) }
 }
 
-function listOf(text: string, input: ScriptInput): Choice[] {
-  const parts = text.split(',').map((part) => part.trim())
-  return parts
+const partsOf = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
     .filter((part) => part !== '')
-    .map((part) => (input.kind === 'bool' ? part === 'true' : isNumeric(input) ? Number(part) : part))
-}
+
+const listOf = (text: string, input: ScriptInput): Choice[] =>
+  partsOf(text).map((part) =>
+    input.kind === 'bool' ? part === 'true' : isNumeric(input) ? Number(part) : part,
+  )
 
 export type RowPart = 'min' | 'max' | 'step' | 'values'
-interface RowProblem {
-  readonly part: RowPart
-  readonly text: string
-}
+type RowProblem = { readonly part: RowPart; readonly text: string } | null
 
 const isNumeric = ({ kind }: ScriptInput) => ['int', 'float', 'price'].includes(kind)
 
 /** Which field of a row cannot be sent, and why; null if all can. The bounds are those of the script's input. */
-export function rowProblem({ input, kind, min, max, step, values }: VariedRow): RowProblem | null {
+export function rowProblem({ input, kind, min, max, step, values }: VariedRow): RowProblem {
   if (kind === 'values') {
     if (values.trim() === '') return { part: 'values', text: 'Name at least one value.' }
-    const parts = values.split(',').map((part) => part.trim())
-    const text = isNumeric(input)
-      ? parts
-          .filter((part) => part !== '')
-          .map((part) => valueProblem(part, input))
-          .find((one) => one !== null)
-      : null
+    const parts = isNumeric(input) ? partsOf(values) : []
+    const text = parts.map((part) => valueProblem(part, input)).find((one) => one !== null)
     return text ? { part: 'values', text } : null
   }
-  if (min.trim() === '') return { part: 'min', text: 'Say from where.' }
-  const from = valueProblem(min, input)
+  const from = min.trim() === '' ? 'Say from where.' : valueProblem(min, input)
   if (from !== null) return { part: 'min', text: from }
-  if (max.trim() === '') return { part: 'max', text: 'Say to where.' }
-  const to = valueProblem(max, input)
+  const to = max.trim() === '' ? 'Say to where.' : valueProblem(max, input)
   if (to !== null) return { part: 'max', text: to }
   if (Number(max) < Number(min))
     return { part: 'max', text: `The end, ${max.trim()}, is below the start, ${min.trim()}.` }
@@ -232,7 +225,7 @@ interface Planned {
 
 /** What the form would start: `72 trials, on the first 70% of all 5,105 bars.` */
 export function plannedText({ size, allowed, isGrid, trials, bars, isHeldOut, cached }: Planned): string {
-  const many = (number: number) => `${count(number)} ${number === 1 ? 'trial' : 'trials'}`
+  const many = (number: number) => counted(number, 'trial')
   const which =
     cached === null
       ? `the last ${count(bars)} bars, or all if there are fewer`
@@ -257,9 +250,7 @@ export function inRows<P extends { readonly path: string }>(
   return fields.map((field) => {
     const [, at, part] = /^\/space\/(\d+)(?:\/(\w+))?/.exec(field.path) ?? []
     const label = at === undefined ? undefined : rows[Number(at)]?.input.label.replaceAll('/', ' ')
-    return label === undefined
-      ? field
-      : { ...field, path: `/${label}${part === undefined ? '' : `, ${part}`}` }
+    return label === undefined ? field : { ...field, path: `/${label}${part ? `, ${part}` : ''}` }
   })
 }
 
@@ -277,20 +268,7 @@ export const nameOf = ({ input, property }: Varied): string => input ?? property
 /** With more values than this, neighbouring numbers share a cell. */
 const CELLS_MAX = 16
 
-export interface Heat {
-  readonly columns: readonly string[]
-  readonly rows: readonly string[]
-  /** By row and column; null if no trial there has a score. */
-  readonly cells: readonly (readonly (HeatCell | null)[])[]
-  readonly least: number
-  readonly most: number
-}
-interface HeatCell {
-  readonly score: number
-  /** The best trial of the cell. */
-  readonly trial: number
-  readonly count: number
-}
+export type Heat = ReturnType<typeof heatOf>
 
 /** Scores over one or two of the inputs (`across`, and `down` if any); a cell has the best or the median of its trials. */
 export function heatOf(
@@ -298,7 +276,7 @@ export function heatOf(
   across: number,
   down: number | null,
   of: 'best' | 'median',
-): Heat {
+) {
   const scored = trials.filter((trial): trial is SweepTrial & { score: number } => trial.score !== null)
   const columns = new Scale(trials.map(({ choices }) => choices[across]!))
   const rows = new Scale(down === null ? [''] : trials.map(({ choices }) => choices[down]!))
@@ -306,6 +284,7 @@ export function heatOf(
     scored,
     ({ choices }) => `${rows.at(down === null ? '' : choices[down]!)} ${columns.at(choices[across]!)}`,
   )
+  // By row and column; null if no trial there has a score. A cell leads to its best trial.
   const cells = rows.names.map((_row, y) =>
     columns.names.map((_column, x) => {
       const group = groups.get(`${y} ${x}`)
@@ -315,14 +294,9 @@ export function heatOf(
       return { score: shown.score, trial: sorted[0]!.trial, count: group.length }
     }),
   )
-  const scores = cells.flat().flatMap((cell) => (cell ? [cell.score] : []))
-  return {
-    columns: columns.names,
-    rows: rows.names,
-    cells,
-    least: Math.min(...scores),
-    most: Math.max(...scores),
-  }
+  const scores = cells.flat().flatMap((cell) => cell?.score ?? [])
+  const [least, most] = [Math.min(...scores), Math.max(...scores)]
+  return { columns: columns.names, rows: rows.names, cells, least, most }
 }
 
 /** The values of one input in order; if there are many numbers, in groups. */
@@ -348,9 +322,8 @@ class Scale {
   }
 }
 
-export function shownChoice(value: Choice): string {
-  return typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value)
-}
+export const shownChoice = (value: Choice): string =>
+  String(typeof value === 'number' ? Number(value.toPrecision(6)) : value)
 
 /** A trial as a backtest of its own, with exactly what the sweep ran. */
 export function trialRun(sweep: Sweep, { trial, choices }: SweepTrial) {
@@ -383,22 +356,16 @@ export function boundsOf(
   values: readonly number[],
   { width, height }: { readonly width: number; readonly height: number },
 ): Bounds {
-  const extremes = (all: readonly number[]) =>
-    all.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)] as const, [
-      Infinity,
-      -Infinity,
-    ] as readonly [number, number])
-  const [first, last] = extremes(times)
-  const [least, most] = extremes(values)
+  const across = extentOf(times)!
+  const up = extentOf(values)!
   // A little room, so that no line lies on the edge.
   const room = 0.04 * height
   return {
-    x: (time) => (width * (time - first)) / (last - first || 1),
-    y: (value) => height - room - ((height - 2 * room) * (value - least)) / (most - least || 1),
+    x: (time) => (width * (time - across.low)) / (across.high - across.low || 1),
+    y: (value) => height - room - ((height - 2 * room) * (value - up.low)) / (up.high - up.low || 1),
   }
 }
 
-/** The `d` of a path. */
 export function lineOf(times: readonly number[], values: readonly number[], { x, y }: Bounds): string {
   return times
     .map((time, i) => `${i === 0 ? 'M' : 'L'}${x(time).toFixed(1)} ${y(values[i]!).toFixed(1)}`)

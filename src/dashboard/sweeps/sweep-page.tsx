@@ -11,15 +11,24 @@ import j from '../jobs/jobs.module.css'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
+import { DataTable, numbers, own, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Select, toast } from '../ui/ui.tsx'
 import { bottom, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
-import { inWords } from './figure-words.ts'
+import { inWords, wantedText } from './figure-words.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
 import { ShareSweep } from './share-sweep.tsx'
-import { drawdownName, figureName, heatOf, nameOf, scoreText, shownChoice, trialRun } from './sweep-model.ts'
+import {
+  drawdownName,
+  figureName,
+  heatOf,
+  nameOf,
+  scoreText,
+  shownChoice,
+  trialRun,
+  type Choice,
+} from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
 import { VerdictView } from './verdict-view.tsx'
@@ -35,81 +44,60 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
     await call('POST /api/platform/sweeps/{id}/resume', { path })
     sweep.reload()
   }
+  const csv = () => location.assign(apiUrl(`/api/platform/sweeps/${id}/results.csv`))
   return (
-    <>
-      <JobPage
-        kind="sweep"
-        id={id}
-        loaded={sweep}
-        jobOf={({ sweep: one }) => one}
-        about={({ sweep: one }) => aboutOf(one)}
-        lookMs={LOOK_MS}
-        actions={({ sweep: one, sweep: { state }, verdict }) => (
-          <>
-            {(state === 'cancelled' || state === 'failed') && (
-              <Button icon="play" onClick={() => attempt(resume())}>
-                Go on
-              </Button>
-            )}
-            {verdict && state === 'done' && (
-              <Button
-                icon="bulb"
-                onClick={() => openDialog(<ShareSweep sweep={one} verdict={verdict} trials={trials} />)}
-              >
-                Share
-              </Button>
-            )}
-            <Button
-              icon="download"
-              onClick={() => location.assign(apiUrl(`/api/platform/sweeps/${id}/results.csv`))}
-            >
-              CSV
+    <JobPage
+      kind="sweep"
+      id={id}
+      loaded={sweep}
+      jobOf={({ sweep: one }) => one}
+      about={({ sweep: one }) => aboutOf(one)}
+      lookMs={LOOK_MS}
+      actions={({ sweep: one, sweep: { state }, verdict }) => (
+        <>
+          {(state === 'cancelled' || state === 'failed') && (
+            <Button icon="play" onClick={() => attempt(resume())}>
+              Go on
             </Button>
-          </>
-        )}
-      >
-        {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}
-      </JobPage>
-    </>
+          )}
+          {verdict && state === 'done' && (
+            <Button
+              icon="bulb"
+              onClick={() => openDialog(<ShareSweep sweep={one} verdict={verdict} trials={trials} />)}
+            >
+              Share
+            </Button>
+          )}
+          <Button icon="download" onClick={csv}>
+            CSV
+          </Button>
+        </>
+      )}
+    >
+      {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}
+    </JobPage>
   )
 }
 
-function aboutOf({
-  exchange,
-  symbol,
-  interval,
-  range,
-  asOf,
-  space,
-  objective,
-  constraints,
-  filtered,
-}: Sweep): string {
-  const limits = constraints.length > 0 ? `, if ${constraints.map(inWords).join(' and ')}` : ''
+function aboutOf(sweep: Sweep): string {
+  const { range, asOf, space, filtered } = sweep
   const sorted = filtered > 0 ? ` ${count(filtered)} sorted out by the first bars.` : ''
-  return `${space.map(nameOf).join(', ')} on ${marketText({ exchange, symbol, interval })}, ${counted(range.bars, 'bar')}, ${asOfText(asOf)}. Wanted: ${inWords(objective)}${limits}.${sorted}`
+  return `${space.map(nameOf).join(', ')} on ${marketText(sweep)}, ${counted(range.bars, 'bar')}, ${asOfText(asOf)}. Wanted: ${wantedText(sweep)}.${sorted}`
 }
 
 /** The trials as they come: those loaded stay, and the last page is read again when there are more. */
 function useTrials(id: string, tried: number): readonly SweepTrial[] {
   const [trials, setTrials] = useState<readonly SweepTrial[]>([])
-  const last = useRef<{ id: string; cursor: string | null; before: readonly SweepTrial[] }>({
-    id,
-    cursor: null,
-    before: [],
-  })
+  const none = { id, cursor: null as string | null, before: [] as readonly SweepTrial[] }
+  const last = useRef(none)
   useEffect(() => {
     const abort = new AbortController()
-    if (last.current.id !== id) last.current = { id, cursor: null, before: [] }
+    if (last.current.id !== id) last.current = none
     const read = async () => {
       for (;;) {
         const { cursor, before } = last.current
-        const query = { limit: PAGE, cursor }
-        const page = await call('GET /api/platform/sweeps/{id}/results', {
-          path: { id },
-          query,
-          signal: abort.signal,
-        })
+        const asked = { path: { id }, query: { limit: PAGE, cursor }, signal: abort.signal }
+        const page = await call('GET /api/platform/sweeps/{id}/results', asked)
         const all = [...before, ...page.trials]
         setTrials(all)
         if (page.nextCursor === null) return
@@ -178,11 +166,16 @@ function TrialsDone({ sweep }: Pick<BodyProps, 'sweep'>) {
   )
 }
 
-function Map({
-  sweep,
-  trials,
-  open,
-}: Omit<BodyProps, 'verdict'> & { readonly open: (trial: number) => void }) {
+interface MapProps extends Omit<BodyProps, 'verdict'> {
+  readonly open: (trial: number) => void
+}
+
+const OF_OTHERS = [
+  ['best', 'the best'],
+  ['median', 'the median'],
+] as const
+
+function Map({ sweep, trials, open }: MapProps) {
   const names = sweep.space.map(nameOf)
   const [across, setAcross] = useState('0')
   const [down, setDown] = useState(names.length > 1 ? '1' : '')
@@ -199,15 +192,7 @@ function Map({
           <Select label="Across" value={across} options={options} onChange={setAcross} />
           <Select label="Down" value={down} options={options} onChange={setDown} />
           {names.length > 2 && (
-            <Select
-              label="Of the others"
-              value={of}
-              options={[
-                ['best', 'the best'],
-                ['median', 'the median'],
-              ]}
-              onChange={setOf}
-            />
+            <Select label="Of the others" value={of} options={OF_OTHERS} onChange={setOf} />
           )}
         </div>
       )}
@@ -230,44 +215,31 @@ function Map({
 function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTrial>[] {
   const figure = (name: string, head: string, shown: (value: number | null | undefined) => string) =>
     numbers<SweepTrial>(name, head, ({ figures }) => figures[name], shown)
+  const trialCell = ({ trial, error }: SweepTrial) => (
+    <>
+      <TrialButton trial={trial} open={open} />
+      {error && (
+        <span title={error.message}>
+          <Badge tone="down">failed</Badge>
+        </span>
+      )}
+    </>
+  )
+  const sortable = (value: Choice) => (typeof value === 'boolean' ? String(value) : value)
   return [
-    {
-      of: 'trial',
-      head: 'Trial',
-      look: 'main',
-      sort: ({ trial }) => trial,
-      cell: ({ trial, error }) => (
-        <>
-          <TrialButton trial={trial} open={open} />
-          {error && (
-            <span title={error.message}>
-              <Badge tone="down">failed</Badge>
-            </span>
-          )}
-        </>
-      ),
-    },
-    ...sweep.space.map((varied, i): Column<SweepTrial> => ({
-      of: `choice ${i}`,
-      head: nameOf(varied),
-      look: 'number',
-      cell: ({ choices }) => shownChoice(choices[i]!),
-      sort: ({ choices }) => {
-        const value = choices[i]!
-        return typeof value === 'boolean' ? String(value) : value
-      },
-    })),
-    {
-      of: 'score',
-      head: 'Score',
-      look: 'number',
-      cell: ({ score }) => scoreText(score),
+    own('trial', 'Trial', 'main', trialCell, { sort: ({ trial }) => trial }),
+    ...sweep.space.map((varied, i) =>
+      own<SweepTrial>(`choice ${i}`, nameOf(varied), 'number', ({ choices }) => shownChoice(choices[i]!), {
+        sort: ({ choices }) => sortable(choices[i]!),
+      }),
+    ),
+    own('score', 'Score', 'number', ({ score }) => scoreText(score), {
       sort: ({ score }) => score ?? -Infinity,
-    },
+    }),
     figure('trades', 'Trades', count),
     figure('netProfitPct', figureName('Net profit', sweep), gain),
     figure('profitFactor', 'Profit factor', factorText),
-    figure('maxDrawdownPct', drawdownName(sweep), (value) => percent(value)),
+    figure('maxDrawdownPct', drawdownName(sweep), percent),
     ...(sweep.windows.kind === 'holdout'
       ? [numbers<SweepTrial>('outside', 'Profit held out', ({ outside }) => outside?.['netProfitPct'], gain)]
       : []),

@@ -3,21 +3,13 @@
 import { Button } from '../ui/ui.tsx'
 import s from './sweeps.module.css'
 
-export function TrialButton({
-  trial,
-  open,
-}: {
-  readonly trial: number
-  readonly open: (trial: number) => void
-}) {
-  return (
-    <Button
-      size="small"
-      variant="quiet"
-      aria-label={`Run trial ${trial} on the chart`}
-      onClick={() => open(trial)}
-    >
-      <span class={s.word}>Trial</span> {trial}
-    </Button>
-  )
-}
+export const TrialButton = ({ trial, open }: { trial: number; open: (trial: number) => void }) => (
+  <Button
+    size="small"
+    variant="quiet"
+    aria-label={`Run trial ${trial} on the chart`}
+    onClick={() => open(trial)}
+  >
+    <span class={s.word}>Trial</span> {trial}
+  </Button>
+)

@@ -8,14 +8,12 @@ import type { Verdict } from '../../wire/sweep.ts'
 import { verdictRows } from './verdict-rows.ts'
 import s from './sweeps.module.css'
 
-export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
-  return (
-    <section class={j.section}>
-      <h2>Is it more than luck?</h2>
-      <p class={cx(j.note, s.means)}>
-        <a href={href('/help/sweep-verdict')}>What each of these means</a>
-      </p>
-      <Figures of={verdictRows(verdict)} class={s.wide} />
-    </section>
-  )
-}
+export const VerdictFigures = ({ verdict }: { readonly verdict: Verdict }) => (
+  <section class={j.section}>
+    <h2>Is it more than luck?</h2>
+    <p class={cx(j.note, s.means)}>
+      <a href={href('/help/sweep-verdict')}>What each of these means</a>
+    </p>
+    <Figures of={verdictRows(verdict)} class={s.wide} />
+  </section>
+)

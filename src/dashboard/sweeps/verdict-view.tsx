@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { count, percent, ratio, gain } from '../format.ts'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { DataTable } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { inWords } from './figure-words.ts'
@@ -31,7 +31,12 @@ export function VerdictView(props: VerdictProps) {
         {chosenOf(verdict, robust).map(([title, trial]) => (
           <Chosen key={title} {...props} title={title} number={trial} />
         ))}
-        {verdict.best && robust === null && verdict.trials > 1 && <NoneRobust />}
+        {verdict.best && robust === null && verdict.trials > 1 && (
+          <section class={s.card}>
+            <h2>Most robust: none</h2>
+            <p>No trial makes money among neighbours one step away that mostly make some, too.</p>
+          </section>
+        )}
       </div>
       <VerdictFigures verdict={verdict} />
       <div class={s.pictures}>
@@ -43,43 +48,35 @@ export function VerdictView(props: VerdictProps) {
   )
 }
 
-function NoneRobust() {
-  return (
-    <section class={s.card}>
-      <h2>Most robust: none</h2>
-      <p>No trial makes money among neighbours one step away that mostly make some, too.</p>
-    </section>
-  )
+interface ChosenProps extends VerdictProps {
+  readonly title: string
+  readonly number: number
 }
 
-function Chosen({
-  sweep,
-  verdict,
-  trials,
-  open,
-  title,
-  number,
-}: VerdictProps & { readonly title: string; readonly number: number }) {
+function Chosen({ sweep, verdict, trials, open, title, number }: ChosenProps) {
   const trial = trials.find((one) => one.trial === number)
   if (!trial) return null
   const heldOut = verdict.heldOut && verdict.heldOut.bars / sweep.range.bars
   const share = (part: number) => percent(part, { places: 0 })
-  const profit = (of: Readonly<Record<string, number | null>> | null) => gain(of?.['netProfitPct'])
+  const profit = (of: SweepTrial['outside']) => gain(of?.['netProfitPct'])
+  const wanted = [inWords(sweep.objective), scoreText(trial.score), true] as const
+  const figures: readonly (readonly [name: string, value: string, isWanted?: boolean])[] = [
+    ...sweep.space.map((varied, i) => [nameOf(varied), shownChoice(trial.choices[i]!)] as const),
+    ...(sweep.objective === 'netProfit' ? [] : [wanted]),
+    ['Net profit', profit(trial.figures)],
+    ...(heldOut === null ? [] : [[`… of the last ${share(heldOut)}`, profit(trial.outside)] as const]),
+  ]
   return (
     <section class={s.card}>
       <h2>{title}</h2>
       {heldOut !== null && <p class="muted">of the first {share(1 - heldOut)} of the bars</p>}
       <dl>
-        {sweep.space.map((varied, i) => (
-          <Figure key={nameOf(varied)} name={nameOf(varied)} value={shownChoice(trial.choices[i]!)} />
+        {figures.map(([name, value, isWanted]) => (
+          <div key={name}>
+            <dt class={isWanted ? s.wanted : undefined}>{name}</dt>
+            <dd>{value}</dd>
+          </div>
         ))}
-        {sweep.objective !== 'netProfit' && (
-          <Figure name={inWords(sweep.objective)} isWanted value={scoreText(trial.score)} />
-        )}
-        <Figure name="Net profit" value={profit(trial.figures)} />
-        {heldOut !== null && (
-          <Figure name={`… of the last ${share(heldOut)}`} value={profit(trial.outside)} />
-        )}
       </dl>
       <Button size="small" icon="play" onClick={() => open(number)}>
         Run on the chart
@@ -88,87 +85,45 @@ function Chosen({
   )
 }
 
-interface FigureProps {
-  readonly name: string
-  readonly value: string
-  /** It is what the sweep looked for. */
-  readonly isWanted?: boolean
-}
-
-const Figure = ({ name, value, isWanted }: FigureProps) => (
-  <div>
-    <dt class={isWanted ? s.wanted : undefined}>{name}</dt>
-    <dd>{value}</dd>
-  </div>
-)
-
 const [WIDTH, HEIGHT] = [320, 180]
 
-function Picture({
-  title,
-  label,
-  said,
-  children,
-  numbers,
-}: {
+interface PictureProps {
   readonly title: string
   readonly label: string
   /** What is across and what is up, below the picture. */
   readonly said: string
   readonly children: ComponentChildren
-  readonly numbers: ComponentChildren
-}) {
-  return (
-    <section class={cx(j.picture, s.numbers)}>
-      <h2>{title}</h2>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-        {children}
-      </svg>
-      <p class={s.said}>{said}</p>
-      <details>
-        <summary>The numbers</summary>
-        {numbers}
-      </details>
-    </section>
-  )
-}
-
-interface NumbersProps {
-  readonly of: string
+  /** The same as a table. */
   readonly heads: readonly string[]
   readonly rows: readonly (readonly string[])[]
 }
 
-interface NumberRow {
-  readonly cells: readonly string[]
-  readonly i: number
-}
+const Picture = ({ title, label, said, children, heads, rows }: PictureProps) => (
+  <section class={cx(j.picture, s.numbers)}>
+    <h2>{title}</h2>
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+      {children}
+    </svg>
+    <p class={s.said}>{said}</p>
+    <details>
+      <summary>The numbers</summary>
+      <DataTable
+        label={`Numbers of ${title}`}
+        rows={rows.map((cells, i) => ({ cells, i }))}
+        columns={({ own }) => heads.map((head, at) => own(head, head, 'number', ({ cells }) => cells[at]))}
+        keyOf={({ i }) => String(i)}
+        page={20}
+        fixed
+      />
+    </details>
+  </section>
+)
 
-/** The numbers of a picture, as a table. */
-function Numbers({ of, heads, rows }: NumbersProps) {
-  const columns = heads.map((head, at): Column<NumberRow> => ({
-    of: head,
-    head,
-    look: 'number',
-    cell: ({ cells }) => cells[at],
-  }))
-  return (
-    <DataTable
-      label={`Numbers of ${of}`}
-      rows={rows.map((cells, i) => ({ cells, i }))}
-      columns={columns}
-      keyOf={({ i }) => String(i)}
-      page={20}
-      fixed
-    />
-  )
-}
-
-function Degradation({
-  found: { points, slope, intercept },
-}: {
+interface OverfittingProps {
   readonly found: NonNullable<Verdict['overfitting']>
-}) {
+}
+
+function Degradation({ found: { points, slope, intercept } }: OverfittingProps) {
   const xs = points.map(([x = 0]) => x)
   const ys = points.map(([, y = 0]) => y)
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)]
@@ -180,13 +135,8 @@ function Degradation({
       title="In sample against out of sample"
       said="Each point is the best of one half of the time: across its Sharpe ratio there, up that on the other half. Red ones lose."
       label={`Sharpe ratio of each split's best, out of sample over in sample. The line through them has the slope ${ratio(slope)}.`}
-      numbers={
-        <Numbers
-          of="In sample against out of sample"
-          heads={['In sample', 'Out of sample']}
-          rows={points.map(([x, y]) => [ratio(x, 4), ratio(y, 4)])}
-        />
-      }
+      heads={['In sample', 'Out of sample']}
+      rows={points.map(([x, y]) => [ratio(x, 4), ratio(y, 4)])}
     >
       <line class={s.axis} x1={0} x2={WIDTH} y1={py(0)} y2={py(0)} />
       {points.map(([x = 0, y = 0], i) => (
@@ -203,7 +153,7 @@ function Degradation({
   )
 }
 
-function Logits({ found: { logits, probability } }: { readonly found: NonNullable<Verdict['overfitting']> }) {
+function Logits({ found: { logits, probability } }: OverfittingProps) {
   const { counts, from, to } = logits
   const most = Math.max(...counts, 1)
   const width = WIDTH / counts.length
@@ -213,13 +163,8 @@ function Logits({ found: { logits, probability } }: { readonly found: NonNullabl
       title="Rank out of sample (λ)"
       said="How many splits' best have which rank on the other half. Red, left of 0: below the middle."
       label={`How the best of one half ranks on the other: ${percent(probability)} of the splits are left of zero, below the middle.`}
-      numbers={
-        <Numbers
-          of="Rank out of sample"
-          heads={['λ from', 'Splits']}
-          rows={counts.map((splits, i) => [ratio(left(i)), count(splits)])}
-        />
-      }
+      heads={['λ from', 'Splits']}
+      rows={counts.map((splits, i) => [ratio(left(i)), count(splits)])}
     >
       {counts.map((splits, i) => {
         const height = ((HEIGHT - 8) * splits) / most

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks'
 import { apiUrl } from '../api-client.ts'
 import { count, percent, time, gain } from '../format.ts'
 import { Show, useAnswer } from '../frame/page.tsx'
-import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
+import { DataTable } from '../ui/data-table.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { StitchedEquity, Verdict } from '../../wire/sweep.ts'
@@ -66,19 +66,33 @@ function firstShown(cells: readonly Cell[]): number {
   return kept.indexOf(Math.max(...kept))
 }
 
-function Matrix({
-  cells,
-  chosen,
-  choose,
-}: {
+interface MatrixProps {
   readonly cells: readonly Cell[]
   readonly chosen: number
   readonly choose: (cell: number) => void
-}) {
+}
+
+function Matrix({ cells, chosen, choose }: MatrixProps) {
   const shares = [...new Set(cells.map(({ share }) => share))]
   const runs = [...new Set(cells.map((cell) => cell.runs))]
-  const placeOf = (share: number, many: number) =>
-    cells.findIndex((one) => one.share === share && one.runs === many)
+  const buttonOf = (share: number, many: number) => {
+    const place = cells.findIndex((one) => one.share === share && one.runs === many)
+    const { efficiency, passed: passes } = cells[place] ?? {}
+    return (
+      <button
+        type="button"
+        class={cx(s.forwardCell, passes ? 'up' : 'down')}
+        aria-pressed={place === chosen}
+        onClick={() => choose(place)}
+      >
+        {percent(efficiency, { places: 0 })}
+        {passes && <Icon name="check" size={12} />}
+        <span class="visually-hidden">
+          {`, ${percent(share, { places: 0 })} in ${many} windows ${passes ? 'passes' : 'fails'}`}
+        </span>
+      </button>
+    )
+  }
   return (
     <div class={s.scroll}>
       <DataTable
@@ -89,28 +103,7 @@ function Matrix({
         class={cx(s.heat, s.forward)}
         columns={({ own }) => [
           own('share', 'Out of sample ↓ windows →', 'head', (share) => percent(share, { places: 0 })),
-          ...runs.map((many): Column<number> => ({
-            of: String(many),
-            head: String(many),
-            cell: (share) => {
-              const place = placeOf(share, many)
-              const { efficiency, passed: passes } = cells[place] ?? {}
-              return (
-                <button
-                  type="button"
-                  class={cx(s.forwardCell, passes ? 'up' : 'down')}
-                  aria-pressed={place === chosen}
-                  onClick={() => choose(place)}
-                >
-                  {percent(efficiency, { places: 0 })}
-                  {passes && <Icon name="check" size={12} />}
-                  <span class="visually-hidden">
-                    {`, ${percent(share, { places: 0 })} in ${many} windows ${passes ? 'passes' : 'fails'}`}
-                  </span>
-                </button>
-              )
-            },
-          })),
+          ...runs.map((many) => own(String(many), String(many), '', (share) => buttonOf(share, many))),
         ]}
       />
     </div>
@@ -164,21 +157,10 @@ function Equity({ id, cell, place, stitched }: EquityProps) {
           rows={rows}
           keyOf={({ i }) => String(i)}
           page={20}
-          columns={[
-            {
-              of: 'at',
-              head: 'Bar',
-              look: 'date',
-              cell: ({ at }) => time(at, 'UTC', true),
-              sort: ({ at }) => at,
-            },
-            numbers(
-              'equity',
-              'Of the capital',
-              ({ i }: (typeof rows)[number]) => equity[i]! / capital,
-              percent,
-            ),
-            numbers('window', 'Window', ({ i }: (typeof rows)[number]) => window[i]! + 1, count),
+          columns={({ own, numbers }) => [
+            own('at', 'Bar', 'date', ({ at }) => time(at, 'UTC', true), { sort: ({ at }) => at }),
+            numbers('equity', 'Of the capital', ({ i }) => equity[i]! / capital, percent),
+            numbers('window', 'Window', ({ i }) => window[i]! + 1, count),
           ]}
         />
       </details>
@@ -208,9 +190,6 @@ interface WindowsProps extends Pick<WalkForwardProps, 'open'> {
 
 function Windows({ cell, capital = NaN, open }: WindowsProps) {
   const rows = cell.windows.map((window, i) => ({ ...window, i }))
-  type Row = (typeof rows)[number]
-  const share = (of: 'inProfit' | 'outProfit', head: string) =>
-    numbers<Row>(of, head, (row) => row[of] / capital, gain)
   return (
     <>
       <ul class={s.rules}>
@@ -226,23 +205,18 @@ function Windows({ cell, capital = NaN, open }: WindowsProps) {
         rows={rows}
         keyOf={({ i }) => String(i)}
         page={10}
-        columns={[
-          numbers('i', 'Window', ({ i }: Row) => i + 1, count),
-          {
-            of: 'trial',
-            head: 'Trial',
-            look: 'main',
-            sort: ({ trial }) => trial,
-            cell: ({ trial }) => (trial === null ? 'none' : <TrialButton trial={trial} open={open} />),
-          },
-          share('inProfit', 'Profit in sample'),
-          share('outProfit', 'Profit out of sample'),
-          numbers(
-            'outDrawdownPct',
-            'Drawdown out of sample',
-            ({ outDrawdownPct }: Row) => outDrawdownPct,
-            percent,
+        columns={({ own, numbers }) => [
+          numbers('i', 'Window', ({ i }) => i + 1, count),
+          own(
+            'trial',
+            'Trial',
+            'main',
+            ({ trial }) => (trial === null ? 'none' : <TrialButton trial={trial} open={open} />),
+            { sort: ({ trial }) => trial },
           ),
+          numbers('inProfit', 'Profit in sample', ({ inProfit }) => inProfit / capital, gain),
+          numbers('outProfit', 'Profit out of sample', ({ outProfit }) => outProfit / capital, gain),
+          numbers('outDrawdownPct', 'Drawdown out of sample', (row) => row.outDrawdownPct, percent),
         ]}
       />
     </>
