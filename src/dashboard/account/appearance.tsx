@@ -1,5 +1,6 @@
 // Settings of the page's look. They are stored in this browser, so another one starts with the defaults.
 
+import type { ComponentChildren } from 'preact'
 import { palette, themeChoice, timezone, tourDone } from '../settings.ts'
 import { Button, Select } from '../ui/ui.tsx'
 import { navigate } from '../router.ts'
@@ -34,24 +35,13 @@ export function Appearance() {
         <p>System follows your computer or phone from dark to light and back. Kept in this browser.</p>
         <div class={s.themes}>
           {THEMES.map(([id, name, [surface, line, text]]) => (
-            <button
-              key={id}
-              type="button"
-              class={s.theme}
-              aria-pressed={themeChoice.value === id}
-              onClick={() => (themeChoice.value = id)}
-            >
-              <svg width="150" height="84" viewBox="0 0 150 84" aria-hidden="true">
-                <rect width="150" height="84" fill={surface} stroke={line} />
-                <path d="M0 16h150M16 16v68" stroke={line} />
-                {id === SYSTEM && <path d="M150 0v84h-150z" fill="#ffffff" />}
-                <path d="M26 8h30" stroke={text} stroke-width="3" stroke-linecap="round" opacity="0.7" />
-                <g transform="translate(24 26)">
-                  <Candles up="#2fbf8f" down="#f0616d" />
-                </g>
-              </svg>
-              <span>{name}</span>
-            </button>
+            <Look key={id} id={id} name={name} of={themeChoice} height={84}>
+              <rect width="150" height="84" fill={surface} stroke={line} />
+              <path d="M0 16h150M16 16v68" stroke={line} />
+              {id === SYSTEM && <path d="M150 0v84h-150z" fill="#ffffff" />}
+              <path d="M26 8h30" stroke={text} stroke-width="3" stroke-linecap="round" opacity="0.7" />
+              <Candles at="24 26" up="#2fbf8f" down="#f0616d" />
+            </Look>
           ))}
         </div>
       </section>
@@ -60,20 +50,9 @@ export function Appearance() {
         <p>Blue and orange can be told apart by nearly everybody.</p>
         <div class={s.themes}>
           {PALETTES.map(([id, name, [up, down]]) => (
-            <button
-              key={id}
-              type="button"
-              class={s.theme}
-              aria-pressed={palette.value === id}
-              onClick={() => (palette.value = id)}
-            >
-              <svg width="150" height="60" viewBox="0 0 150 60" aria-hidden="true">
-                <g transform="translate(20 6)">
-                  <Candles up={up} down={down} />
-                </g>
-              </svg>
-              <span>{name}</span>
-            </button>
+            <Look key={id} id={id} name={name} of={palette} height={60}>
+              <Candles at="20 6" up={up} down={down} />
+            </Look>
           ))}
         </div>
       </section>
@@ -104,15 +83,32 @@ export function Appearance() {
   )
 }
 
-function Candles({ up, down }: { readonly up: string; readonly down: string }) {
-  return (
-    <>
-      {BARS.map(([x, y, rising]) => (
-        <g key={x} fill={rising ? up : down} stroke={rising ? up : down}>
-          <line x1={x} x2={x} y1={y - 4} y2={y + 18} />
-          <rect x={x - 4} y={y} width="8" height="12" rx="1" stroke="none" />
-        </g>
-      ))}
-    </>
-  )
+interface LookProps<T extends string> {
+  readonly id: T
+  readonly name: string
+  /** The setting that it is one of. */
+  readonly of: { value: T }
+  readonly height: number
+  readonly children: ComponentChildren
 }
+
+/** A way to look, as a picture that chooses it. */
+const Look = <T extends string>({ id, name, of, height, children }: LookProps<T>) => (
+  <button type="button" class={s.theme} aria-pressed={of.value === id} onClick={() => (of.value = id)}>
+    <svg width="150" height={height} viewBox={`0 0 150 ${height}`} aria-hidden="true">
+      {children}
+    </svg>
+    <span>{name}</span>
+  </button>
+)
+
+const Candles = ({ at, up, down }: { at: string; up: string; down: string }) => (
+  <g transform={`translate(${at})`}>
+    {BARS.map(([x, y, rising]) => (
+      <g key={x} fill={rising ? up : down} stroke={rising ? up : down}>
+        <line x1={x} x2={x} y1={y - 4} y2={y + 18} />
+        <rect x={x - 4} y={y} width="8" height="12" rx="1" stroke="none" />
+      </g>
+    ))}
+  </g>
+)

@@ -10,29 +10,27 @@ import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { Badge, Button, Failure } from '../ui/ui.tsx'
 
-export function DataSettings() {
-  return (
-    <>
+export const DataSettings = () => (
+  <>
+    <section>
+      <h2>Everything you own</h2>
+      <Export />
+    </section>
+    <section>
+      <h2>Take a file in</h2>
+      <Import />
+    </section>
+    {user.value?.role !== 'member' && (
       <section>
-        <h2>Everything you own</h2>
-        <Export />
+        <h2>Backup of the server</h2>
+        <ServerBackup />
       </section>
-      <section>
-        <h2>Take a file in</h2>
-        <Import />
-      </section>
-      {user.value?.role !== 'member' && (
-        <section>
-          <h2>Backup of the server</h2>
-          <ServerBackup />
-        </section>
-      )}
-      <p>
-        <a href={href('/help/backup')}>More about files and backups</a>
-      </p>
-    </>
-  )
-}
+    )}
+    <p>
+      <a href={href('/help/backup')}>More about files and backups</a>
+    </p>
+  </>
+)
 
 function Export() {
   const bars = useSignal(false)
@@ -51,9 +49,7 @@ function Export() {
       <p>
         <Button
           icon="download"
-          onClick={() => {
-            location.href = apiUrl('/api/platform/export', { bars: bars.value ? 'yes' : null }).href
-          }}
+          onClick={() => location.assign(apiUrl('/api/platform/export', { bars: bars.value ? 'yes' : null }))}
         >
           Export everything
         </Button>
@@ -65,33 +61,31 @@ function Export() {
 type Taken = AnswerOf<'POST /api/platform/import'>
 
 function Import() {
-  const state = useSignal<'idle' | 'sending' | { readonly taken: Taken } | { readonly error: unknown }>(
-    'idle',
-  )
+  const state = useSignal<{ sending?: true; taken?: Taken; error?: unknown }>({})
   const take = async ([file]: readonly File[]) => {
     if (!file) return
-    state.value = 'sending'
+    state.value = { sending: true }
     try {
       state.value = { taken: await sent(file) }
     } catch (error) {
       state.value = { error }
     }
   }
-  const now = state.value
+  const { sending = false, taken, error } = state.value
   return (
     <>
       <p>
         Nothing that you have is changed, and to take the same file in twice is harmless. Ideas and scripts
         come in private, webhooks and channels wait for their secrets.
       </p>
-      <DropZone accept=".gz,.jsonl" disabled={now === 'sending'} onFiles={(files) => void take(files)}>
+      <DropZone accept=".gz,.jsonl" disabled={sending} onFiles={(files) => void take(files)}>
         <strong>Drop an exported file here</strong>
       </DropZone>
       <div role="status">
-        {now === 'sending' && <p>Taking it in…</p>}
-        {typeof now === 'object' && 'taken' in now && <TakenIn of={now.taken} />}
+        {sending && <p>Taking it in…</p>}
+        {taken && <TakenIn of={taken} />}
       </div>
-      {typeof now === 'object' && 'error' in now && <Failure error={now.error} />}
+      {error !== undefined && <Failure error={error} />}
     </>
   )
 }

@@ -4,13 +4,10 @@ import { call } from '../api-client.ts'
 import { enter, offline } from '../session.ts'
 import { leave } from '../settings.ts'
 
-export async function signUp(
-  email: string,
-  password: string,
-  name: string,
-  invitation: string,
-): Promise<void> {
-  const body = { email, password, ...(name !== '' && { name }), ...(invitation !== '' && { invitation }) }
+type Typed = Readonly<Record<'email' | 'password' | 'name' | 'invitation', string>>
+
+export async function signUp({ name, invitation, ...own }: Typed): Promise<void> {
+  const body = { ...own, ...(name !== '' && { name }), ...(invitation !== '' && { invitation }) }
   await enter((await call('POST /api/auth/sign-up', { body })).user)
 }
 

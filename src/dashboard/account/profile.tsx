@@ -7,6 +7,7 @@ import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { user, type User } from '../session.ts'
 import { signOut } from './entering.ts'
+import { UserName } from './user-name.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { PASSWORD_HINT } from '../ui/field-words.ts'
 import { Form, useForm } from '../ui/form.tsx'
@@ -26,6 +27,11 @@ export function Profile() {
   if (!me) return null
   const end = ({ id }: Session) =>
     attempt(call('DELETE /api/auth/sessions/{id}', { path: { id } }), sessions.reload)
+  const endOthers = () =>
+    attempt(call('DELETE /api/auth/sessions'), () => {
+      toast('All other sessions are over', { tone: 'up' })
+      sessions.reload()
+    })
   return (
     <>
       <section>
@@ -55,19 +61,11 @@ export function Profile() {
                 rows={list}
                 wire={SESSION_FIELDS}
                 keyOf={(one) => one.id}
-                columns={({ actions }) => [
-                  {
-                    of: 'userAgent',
-                    head: 'Browser',
-                    look: 'main',
+                columns={({ own, actions }) => [
+                  own('userAgent', 'Browser', 'main', browserCell, {
                     title: (one) => one.userAgent,
                     sort: (one) => browserOf(one.userAgent),
-                    cell: (one) => (
-                      <span>
-                        {browserOf(one.userAgent)} {one.current && <Badge tone="up">this one</Badge>}
-                      </span>
-                    ),
-                  },
+                  }),
                   { of: 'createdAt', head: 'Signed in' },
                   { of: 'lastSeenAt', head: 'Last seen' },
                   actions(
@@ -83,16 +81,7 @@ export function Profile() {
               />
               {list.length > 1 && (
                 <p style={{ marginTop: '12px' }}>
-                  <Button
-                    onClick={() =>
-                      attempt(call('DELETE /api/auth/sessions'), () => {
-                        toast('All other sessions are over', { tone: 'up' })
-                        sessions.reload()
-                      })
-                    }
-                  >
-                    End all others
-                  </Button>
+                  <Button onClick={endOthers}>End all others</Button>
                 </p>
               )}
             </>
@@ -104,6 +93,12 @@ export function Profile() {
     </>
   )
 }
+
+const browserCell = ({ userAgent, current }: Session) => (
+  <span>
+    {browserOf(userAgent)} {current && <Badge tone="up">this one</Badge>}
+  </span>
+)
 
 /** `Firefox on Linux`, as far as the user agent tells. */
 function browserOf(userAgent: string): string {
@@ -140,24 +135,22 @@ const MAIL_PICTURES = [
   ['off', 'None'],
 ] as const
 
-function MailPicture() {
-  return (
-    <section class={s.form}>
-      <h2>E-mails of alerts</h2>
-      <Select
-        label="Chart picture"
-        value={user.value?.mailPicture ?? 'dark'}
-        options={MAIL_PICTURES}
-        onChange={(mailPicture) =>
-          attempt(
-            call('PATCH /api/auth/user', { body: { mailPicture } }),
-            (answer) => (user.value = answer.user),
-          )
-        }
-      />
-    </section>
-  )
-}
+const MailPicture = () => (
+  <section class={s.form}>
+    <h2>E-mails of alerts</h2>
+    <Select
+      label="Chart picture"
+      value={user.value?.mailPicture ?? 'dark'}
+      options={MAIL_PICTURES}
+      onChange={(mailPicture) =>
+        attempt(
+          call('PATCH /api/auth/user', { body: { mailPicture } }),
+          (answer) => (user.value = answer.user),
+        )
+      }
+    />
+  </section>
+)
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
   const ways = useAnswer('GET /api/auth/ways', {})
@@ -184,14 +177,7 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
         <a href={href('/settings/sign-in')}>Passkeys and other ways to sign in</a>
       </p>
       <Form of={form} action={hasNone ? 'Set a password' : 'Change the password'} class={s.form}>
-        <input
-          type="text"
-          name="username"
-          autocomplete="username"
-          value={user.value?.email}
-          hidden
-          readOnly
-        />
+        <UserName />
         {!hasNone && (
           <Field
             label="Current password"

@@ -10,7 +10,6 @@ interface Kept {
   readonly ticket: string
   /** Whether an identity is linked to the account that is signed in. */
   readonly links: boolean
-  /** The page to go on with. */
   readonly back: string
 }
 

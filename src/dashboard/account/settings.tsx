@@ -9,7 +9,7 @@ import { Appearance } from './appearance.tsx'
 import { DataSettings } from './data-settings.tsx'
 import { KeySettings } from '../help/keys.tsx'
 import { NotFound } from '../frame/not-found.tsx'
-import { Page, useLoad, Show, pageStyles as p, useAnswer } from '../frame/page.tsx'
+import { Listed, Page, useLoad, Show, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { Profile } from './profile.tsx'
 import s from './settings.module.css'
 import { SignInWays } from './sign-in-ways.tsx'
@@ -92,7 +92,15 @@ function Install() {
         <Badge tone="up">Installed</Badge> This is the app’s own window.
       </p>
     )
-  if (!canWorkOffline()) return <p>{whyNot()}</p>
+  if (!isSecureContext)
+    return (
+      <p>
+        Not at this address: browsers install pages, and open them offline, only over https or from the
+        machine itself (localhost). This page came from {location.origin}.
+      </p>
+    )
+  if (!canWorkOffline())
+    return <p>Not in this window: the browser allows no service workers here, as in private windows.</p>
   if (offer.value)
     return (
       <>
@@ -110,12 +118,6 @@ function Install() {
   )
 }
 
-function whyNot(): string {
-  if (!isSecureContext)
-    return `Not at this address: browsers install pages, and open them offline, only over https or from the machine itself (localhost). This page came from ${location.origin}.`
-  return 'Not in this window: the browser allows no service workers here, as in private windows.'
-}
-
 function Kept() {
   const kept = useLoad(() => offline.count(), [])
   return (
@@ -127,13 +129,7 @@ function Kept() {
             answers of the server are kept for that in this browser, until you sign out. What you draw offline
             is sent later.
           </p>
-          <Button
-            onClick={() => {
-              void offline.forget().then(kept.reload)
-            }}
-          >
-            Delete what is kept
-          </Button>
+          <Button onClick={() => void offline.forget().then(kept.reload)}>Delete what is kept</Button>
         </>
       )}
     </Show>
@@ -150,28 +146,19 @@ function Inbox() {
       <section>
         <h2>Messages</h2>
         <p>Written on the help page. Answer them by mail.</p>
-        <Show of={tickets}>
-          {(list) =>
-            list.length === 0 ? (
-              <Empty title="No messages" />
-            ) : (
-              <ul class={p['list']}>
-                {list.map((one) => (
-                  <li key={one.id} class={s.file}>
-                    <div class={s.fileHead}>
-                      <strong>{one.subject}</strong>
-                      <span class="muted">
-                        <a href={`mailto:${encodeURIComponent(one.email)}`}>{one.email}</a>,{' '}
-                        {ago(one.createdAt)}
-                      </span>
-                    </div>
-                    <p class={s.message}>{one.body}</p>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Show>
+        <Listed of={tickets} label="Messages" class={p['list']} empty={<Empty title="No messages" />}>
+          {(one) => (
+            <li key={one.id} class={s.file}>
+              <div class={s.fileHead}>
+                <strong>{one.subject}</strong>
+                <span class="muted">
+                  <a href={`mailto:${encodeURIComponent(one.email)}`}>{one.email}</a>, {ago(one.createdAt)}
+                </span>
+              </div>
+              <p class={s.message}>{one.body}</p>
+            </li>
+          )}
+        </Listed>
       </section>
       <section>
         <h2>Errors in browsers</h2>
@@ -185,10 +172,10 @@ function Inbox() {
               keyOf={(one) => one.id}
               empty={<Empty title="No errors">That is how it should be.</Empty>}
               columns={({ own }) => [
-                own('message', 'Message', 'main', (one) => (
+                own('message', 'Message', 'main', ({ message, sample: { url } }) => (
                   <>
-                    <span title={one.message}>{one.message}</span>
-                    <span class={p['cellNote']}>{textOf(one.sample['url'])}</span>
+                    <span title={message}>{message}</span>
+                    <span class={p['cellNote']}>{typeof url === 'string' && url}</span>
                   </>
                 )),
                 { of: 'count', head: 'Times' },
@@ -202,5 +189,3 @@ function Inbox() {
     </>
   )
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -5,6 +5,7 @@ import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field } from '../ui/ui.tsx'
 import { signIn } from './entering.ts'
 import { OtherWays } from './other-ways.tsx'
+import { UserName } from './user-name.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 
 const FIELDS = bodyFields('POST /api/auth/sign-in')
@@ -29,7 +30,7 @@ export function SignInAgain() {
       onClose={() => signInAgain.value?.(false)}
     >
       <p class="muted">Sign in again and everything goes on from here. Nothing on this page is lost.</p>
-      <input type="text" name="username" autocomplete="username" value={email} hidden readOnly />
+      <UserName />
       <Field
         label={`Password of ${email}`}
         autocomplete="current-password"

@@ -7,7 +7,6 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { askFirst, attempt, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
-import { user } from '../session.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -15,6 +14,7 @@ import { Button, Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { addPasskey, hasPasskeys } from './passkey.ts'
 import { comeBack, isBack, leaveToLink } from './provider.ts'
+import { UserName } from './user-name.tsx'
 
 const PASSKEY_FIELDS = rowFields('GET /api/auth/ways', 'passkeys')
 const IDENTITY_FIELDS = rowFields('GET /api/auth/ways', 'identities')
@@ -198,11 +198,8 @@ function AddPasskey({ asksPassword }: { readonly asksPassword: boolean }) {
   )
 }
 
-function Link({ provider, asksPassword }: { readonly provider: string; readonly asksPassword: boolean }) {
-  const form = useForm({
-    start: { password: '' },
-    send: ({ password }) => leaveToLink(password),
-  })
+function Link({ provider, asksPassword }: { provider: string; asksPassword: boolean }) {
+  const form = useForm({ start: { password: '' }, send: ({ password }) => leaveToLink(password) })
   return (
     <FormDialog of={form} title={`Link ${provider}`} action={`Go to ${provider}`} width={420}>
       <p class="muted">Sign in there as you do. You come back here, and what you signed in with is linked.</p>
@@ -211,15 +208,12 @@ function Link({ provider, asksPassword }: { readonly provider: string; readonly 
   )
 }
 
-/** With the name that browsers want beside a password. */
-function PasswordField(props: Omit<ComponentProps<typeof Field>, 'label'>) {
-  return (
-    <>
-      <input type="text" name="username" autocomplete="username" value={user.value?.email} hidden readOnly />
-      <Field label="Your password" autocomplete="current-password" {...props} />
-    </>
-  )
-}
+const PasswordField = (props: Omit<ComponentProps<typeof Field>, 'label'>) => (
+  <>
+    <UserName />
+    <Field label="Your password" autocomplete="current-password" {...props} />
+  </>
+)
 
 function Rename({ passkey }: { readonly passkey: Passkey }) {
   const form = useForm({

@@ -24,9 +24,9 @@ export function SignIn() {
   const form = useForm({
     wire: FIELDS,
     start: { name: '', email: '', password: '', invitation: code },
-    async send({ name, email, password, invitation }) {
-      if (signingUp) await signUp(email, password, name, invitation.trim())
-      else await signIn(email, password)
+    async send(typed) {
+      if (signingUp) await signUp({ ...typed, invitation: typed.invitation.trim() })
+      else await signIn(typed.email, typed.password)
       goOn()
     },
   })

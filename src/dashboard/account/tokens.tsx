@@ -34,6 +34,11 @@ export function Tokens() {
       action: 'Revoke token',
       run: () => call('DELETE /api/platform/tokens', { query: { id: token.id } }).then(list.reload),
     })
+  const revokeButton = (one: Token) => (
+    <Button size="small" variant="danger" aria-label={`Revoke ${nameOf(one)}`} onClick={() => revoke(one)}>
+      Revoke
+    </Button>
+  )
   return (
     <section>
       <h2>API tokens</h2>
@@ -70,20 +75,7 @@ export function Tokens() {
               { of: 'scopes', head: 'May', look: 'note', cell: (one) => scopesText(one.scopes) },
               { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
               { of: 'expiresAt', head: 'Expires', cell: expiryOf },
-              actions(
-                'Revoke',
-                (one) =>
-                  one.status === 'active' && (
-                    <Button
-                      size="small"
-                      variant="danger"
-                      aria-label={`Revoke ${nameOf(one)}`}
-                      onClick={() => revoke(one)}
-                    >
-                      Revoke
-                    </Button>
-                  ),
-              ),
+              actions('Revoke', (one) => one.status === 'active' && revokeButton(one)),
             ]}
           />
         )}

@@ -1,6 +1,5 @@
 // The form of an alert, for a new one and for changing one. It opens over whatever page one is on.
 
-import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call } from '../api-client.ts'
 import { useListed } from '../chart/listed-symbols.ts'
 import type { Checked } from '../editor/documents.ts'
@@ -45,39 +44,28 @@ export function AlertDialog() {
 }
 
 /** What an alert can run: `key` is the id of a stored script, or names one that may have to be stored first. */
-interface Offered {
-  readonly key: string
-  readonly text: string
-  readonly subject: Subject
-}
+type Offered = { readonly key: string; readonly text: string; readonly subject: Subject }
 
 /** The studies of the chart, the user's own scripts, and what comes with the product. */
 function useOffered({ subject }: AlertWish): readonly Offered[] {
-  const [others, setOthers] = useState<readonly Offered[]>([])
-  useEffect(() => {
-    const abort = new AbortController()
-    const stored = call('GET /api/platform/scripts', { signal: abort.signal }).then(
-      ({ scripts }) => scripts.filter(({ kind }) => kind !== 'draft' && kind !== 'library'),
-      () => [],
-    )
-    Promise.all([stored, import('../studies/catalogue.ts')]).then(
-      ([scripts, { BUILT_IN }]) =>
-        setOthers([
-          ...scripts.map((one) => offered(one.id, one.name, { ...one, inputs: {}, stored: one })),
-          ...BUILT_IN.filter(({ source }) => crossingsOf(source).length > 0).map((one) =>
-            offered(one.id, one.name, asSubject(one)),
-          ),
-        ]),
-      () => undefined,
-    )
-    return () => abort.abort()
+  const others = useLoad(async (signal) => {
+    const stored = call('GET /api/platform/scripts', { signal }).catch(() => ({ scripts: [] }))
+    const [{ scripts }, { BUILT_IN }] = await Promise.all([stored, import('../studies/catalogue.ts')])
+    return [
+      ...scripts
+        .filter(({ kind }) => kind !== 'draft' && kind !== 'library')
+        .map((one) => offered(one.id, one.name, { ...one, inputs: {}, stored: one })),
+      ...BUILT_IN.filter(({ source }) => crossingsOf(source).length > 0).map((one) =>
+        offered(one.id, one.name, asSubject(one)),
+      ),
+    ]
   }, [])
   const onChart = studies.value.map((study) => {
     const numbers = Object.values(study.inputs).filter((value) => typeof value === 'number')
     const text = [study.shortName, ...numbers].join(' ')
     return offered(ON_CHART + study.id, `${text}, on the chart`, subjectOf(study))
   })
-  return [...(subject ? [offered(SUBJECT, subject.name, subject)] : onChart), ...others]
+  return [...(subject ? [offered(SUBJECT, subject.name, subject)] : onChart), ...(others.data ?? [])]
 }
 
 const ON_CHART = 'chart:'
@@ -170,10 +158,8 @@ const refusedSymbol = (message: string): ApiError =>
 
 /** The symbols that have bars, and those of the lists of providers that fit what was typed. */
 function useNames(typed: string): readonly string[] {
-  const [stored, setStored] = useState<readonly string[]>([])
-  useEffect(() => void namesOfAll().then(setStored), [])
-  const { found } = useListed(typed)
-  return [...stored, ...found.map(fullName)]
+  const stored = useLoad(namesOfAll, []).data ?? []
+  return [...stored, ...useListed(typed).found.map(fullName)]
 }
 
 interface WhatProps {

@@ -42,22 +42,22 @@ interface Dragged {
   readonly price: number
 }
 
-export function AlertLines({
-  cell,
-  view,
-  host,
-}: {
+interface LinesProps {
   readonly cell: Cell
   readonly view: ChartView
   readonly host: RefObject<HTMLDivElement | null>
-}) {
+}
+
+interface OpenMenu {
+  readonly line: AlertLine
+  readonly x: number
+  readonly y: number
+}
+
+export function AlertLines({ cell, view, host }: LinesProps) {
   const labels = useRef<HTMLDivElement>(null)
   const [dragged, setDragged] = useState<Dragged | null>(null)
-  const [menu, setMenu] = useState<{
-    readonly line: AlertLine
-    readonly x: number
-    readonly y: number
-  } | null>(null)
+  const [menu, setMenu] = useState<OpenMenu | null>(null)
   useEffect(followAlerts, [])
   // During a replay there are no lines: a level where somebody waited would give away what the replay hides.
   const lines = replayOnChart.value === null ? linesOn(cell.market.value).map(atHand(dragged)) : []
@@ -98,8 +98,8 @@ export function AlertLines({
             line={line}
             cell={cell}
             active={dragged?.key === line.key}
-            onStep={setDragged}
-            onMenu={(x, y) => setMenu({ line, x, y })}
+            onDragged={setDragged}
+            onMenu={setMenu}
           />
         ))}
       </div>
@@ -155,19 +155,18 @@ function itemsOf({ alert }: AlertLine): readonly MenuItem[] {
   ]
 }
 
-function Label({
-  line,
-  cell,
-  active,
-  onStep,
-  onMenu,
-}: {
+interface Acts {
+  readonly onDragged: (to: Dragged | null) => void
+  readonly onMenu: (menu: OpenMenu) => void
+}
+
+interface LabelProps extends Acts {
   readonly line: AlertLine
   readonly cell: Cell
   readonly active: boolean
-  readonly onStep: (to: Dragged | null) => void
-  readonly onMenu: (x: number, y: number) => void
-}) {
+}
+
+function Label({ line, cell, active, onDragged, onMenu }: LabelProps) {
   const { key, price, alert } = line
   const title = nameText(alert)
   /** The price to which keys have moved the line, until they are let go of. */
@@ -177,25 +176,25 @@ function Label({
     stepped.current = null
     if (to === null) return
     moveLine(storedLine(cell, key) ?? line, to)
-    onStep(null)
+    onDragged(null)
+  }
+  const openMenu = (at: EventTarget | null) => {
+    const { left, bottom } = (at as HTMLElement).getBoundingClientRect()
+    onMenu({ line, x: left, y: bottom + 4 })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return
     const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 100, PageDown: -100 }[event.key]
     if (by !== undefined) {
-      const to = onTick(
-        cell,
-        (stepped.current ?? price) + by * (event.shiftKey ? 10 : 1) * cell.mintick.peek(),
-      )
-      stepped.current = to
-      onStep({ key, price: to })
+      const step = by * (event.shiftKey ? 10 : 1) * cell.mintick.peek()
+      stepped.current = onTick(cell, (stepped.current ?? price) + step)
+      onDragged({ key, price: stepped.current })
     } else if (event.key === 'Escape' && stepped.current !== null) {
       stepped.current = null
-      onStep(null)
+      onDragged(null)
     } else if (event.key === 'Enter' || event.key === ' ') {
       commit()
-      const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
-      onMenu(box.left, box.bottom + 4)
+      openMenu(event.currentTarget)
     } else if (event.key === 'Delete' || event.key === 'Backspace') deleteAlert(alert)
     else return
     event.preventDefault()
@@ -224,10 +223,7 @@ function Label({
         aria-haspopup="menu"
         aria-label={`More for the alert ${title}`}
         tabIndex={-1}
-        onClick={(event) => {
-          const box = event.currentTarget.getBoundingClientRect()
-          onMenu(box.left, box.bottom + 4)
-        }}
+        onClick={(event) => openMenu(event.currentTarget)}
       >
         <Icon name="more" size={14} />
       </button>
@@ -239,13 +235,8 @@ function Label({
 const storedLine = (cell: Cell, key: string): AlertLine | undefined =>
   linesOn(cell.market.peek()).find((one) => one.key === key)
 
-interface Dragging {
-  readonly cell: Cell
-  readonly view: ChartView
-  readonly host: RefObject<HTMLDivElement | null>
+interface Dragging extends LinesProps, Acts {
   readonly lines: { readonly current: readonly AlertLine[] }
-  readonly onDragged: (to: Dragged | null) => void
-  readonly onMenu: (menu: { readonly line: AlertLine; readonly x: number; readonly y: number }) => void
 }
 
 /** Presses near a line, and on its label, belong to the line: neither the chart nor the drawings see them. */
@@ -272,10 +263,6 @@ function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): 
       const far = (line: AlertLine) => Math.abs(paint.y(line.price) / paint.vr - y)
       const nearest = lines.current.toSorted((a, b) => far(a) - far(b))[0]
       return nearest && far(nearest) <= reach ? nearest : undefined
-    }
-    const stop = (event: Event) => {
-      event.stopPropagation()
-      event.preventDefault()
     }
     const down = (event: PointerEvent) => {
       const line = event.button === 0 ? lineAt(event) : undefined
@@ -318,7 +305,8 @@ function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): 
     }
     const key = (event: KeyboardEvent) => {
       if (!held || event.key !== 'Escape') return
-      stop(event)
+      event.stopPropagation()
+      event.preventDefault()
       cancel()
     }
     // The chart listens to mouse and touch events, which follow those of the pointer.
@@ -349,15 +337,7 @@ function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): 
 }
 
 /** Follows the crosshair along the price axis: a press sets an alert there. */
-function PlusButton({
-  cell,
-  view,
-  right,
-}: {
-  readonly cell: Cell
-  readonly view: ChartView
-  readonly right: string
-}) {
+function PlusButton({ cell, view, right }: { cell: Cell; view: ChartView; right: string }) {
   const button = useRef<HTMLButtonElement>(null)
   const height = useRef<number | null>(null)
   useSignalEffect(() => {

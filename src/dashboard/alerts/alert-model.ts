@@ -2,7 +2,7 @@
 
 import { intervalMs, parseInterval } from '../../market/interval.ts'
 import type { Alert, Firing } from '../../wire/alert.ts'
-import { time } from '../format.ts'
+import { counted, quantity, time } from '../format.ts'
 
 export type { Alert, Firing }
 
@@ -45,10 +45,7 @@ export const needsBars = (op: string): boolean => op.startsWith('moving_')
 export const needsScript = (kind: string): boolean => ['indicator', 'script', 'strategy'].includes(kind)
 export const needsOperator = (kind: string): boolean => kind !== 'script' && kind !== 'strategy'
 
-const number = (value: number | null): string =>
-  value === null
-    ? '?'
-    : new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 }).format(value).replace('-', '−')
+const number = (value: number | null): string => (value === null ? '?' : quantity(value))
 
 /** `Price crosses above 4,200`, `Volume is above 1,000,000`. */
 export function conditionText(
@@ -62,7 +59,7 @@ export function conditionText(
   const verb = OPERATORS.find(([id]) => id === op)?.[1] ?? op ?? ''
   if (op === null) return subject
   if (needsChannel(op)) return `${subject} ${verb} ${number(price)} to ${number(price2)}`
-  const within = needsBars(op) ? ` within ${bars} ${bars === 1 ? 'bar' : 'bars'}` : ''
+  const within = needsBars(op) ? ` within ${counted(bars, 'bar')}` : ''
   if (needsPercent(op)) return `${subject} ${verb.replace(' %', '')} ${number(percent)}%${within}`
   return `${subject} ${verb} ${number(price)}${within}`
 }
@@ -99,13 +96,11 @@ export interface AlertLevel {
   readonly price: number
 }
 
-export function levelsOf({ kind, op, price, price2 }: Pick<Alert, 'kind' | 'op' | 'price' | 'price2'>) {
+export function levelsOf(alert: Pick<Alert, 'kind' | 'op' | AlertLevel['field']>): readonly AlertLevel[] {
+  const { kind, op } = alert
   if (kind !== 'price' || op === null || needsBars(op)) return []
-  const both: readonly (readonly [AlertLevel['field'], number | null])[] = [
-    ['price', price],
-    ['price2', needsChannel(op) ? price2 : null],
-  ]
-  return both.flatMap(([field, at]): AlertLevel[] => (at === null ? [] : [{ field, price: at }]))
+  const fields = needsChannel(op) ? (['price', 'price2'] as const) : (['price'] as const)
+  return fields.flatMap((field) => (alert[field] === null ? [] : [{ field, price: alert[field] }]))
 }
 
 /** `to e-mail, 2 webhooks, a channel`, or that it is only listed here, as one by e-mail is where the server sends none. */
@@ -113,16 +108,12 @@ export function destinationsText(
   { channels, webhookIds, channelIds }: Pick<Alert, 'channels' | 'webhookIds' | 'channelIds'>,
   mails: boolean,
 ): string {
-  const many = webhookIds.length
+  const [hooks, others] = [webhookIds.length, channelIds.length]
   const all = [
-    ...(channels.includes('email') && mails ? ['e-mail'] : []),
-    ...(channels.includes('webhook')
-      ? [many === 0 ? 'all webhooks' : many === 1 ? '1 webhook' : `${many} webhooks`]
-      : []),
-    ...(channelIds.length > 0
-      ? [channelIds.length === 1 ? 'a channel' : `${channelIds.length} channels`]
-      : []),
-  ]
+    channels.includes('email') && mails && 'e-mail',
+    channels.includes('webhook') && (hooks === 0 ? 'all webhooks' : counted(hooks, 'webhook')),
+    others > 0 && (others === 1 ? 'a channel' : `${others} channels`),
+  ].filter(Boolean)
   return all.length > 0 ? `to ${all.join(', ')}` : LISTED
 }
 export const LISTED = 'only listed here'

@@ -6,20 +6,11 @@ import { conditionText } from './alert-model.ts'
 
 /** `crossing`: what the alert waits for. An alert on a plot that nobody named is called by that: `RSI crosses 70`. */
 export function nameOf(
-  body: Args<'POST /api/platform/alerts'>['body'],
+  { name = '', ...body }: Args<'POST /api/platform/alerts'>['body'],
   crossing: Crossing | undefined,
 ): string {
-  const {
-    name = '',
-    kind,
-    op = null,
-    price = null,
-    price2 = null,
-    percent = null,
-    bars = 0,
-    plot = '',
-  } = body
-  if (name !== '' || kind !== 'indicator') return name
-  if (crossing?.isDifference && op === 'crossing') return crossing.text
-  return conditionText({ kind, op, price, price2, percent, bars, plot })
+  if (name !== '' || body.kind !== 'indicator') return name
+  if (crossing?.isDifference && body.op === 'crossing') return crossing.text
+  return conditionText({ ...NOTHING, ...body })
 }
+const NOTHING = { op: null, price: null, price2: null, percent: null, bars: 0, plot: '' }

@@ -4,8 +4,8 @@ import type { Args } from '../../wire/operations.ts'
 import { toDateTime } from '../editor/input-model.ts'
 import { intervalText } from '../format.ts'
 import type { Crossing } from '../studies/crossings.ts'
-import type { Values } from '../studies/plot-sources.ts'
 import { market, type AlertWish } from '../workspace.ts'
+import type { KnownWays } from './alert-ways.tsx'
 import {
   needsBars,
   needsChannel,
@@ -15,44 +15,20 @@ import {
   type Alert,
 } from './alert-model.ts'
 
-export interface AlertValues {
-  readonly name: string
-  readonly symbol: string
-  readonly interval: string
-  readonly kind: Alert['kind']
-  readonly op: NonNullable<Alert['op']>
-  readonly price: string
-  readonly price2: string
-  readonly percent: string
-  readonly bars: string
-  /** SUBJECT = the script that the form was opened with, which may have to be stored first. */
-  readonly scriptId: string
-  readonly inputs: Values
-  readonly plot: string
-  readonly frequency: Alert['frequency']
-  readonly message: string
-  readonly cooldownSec: string
-  readonly expiresAt: string
-  /** null: nobody has chosen yet. */
-  readonly email: boolean | null
-  readonly webhook: boolean
-  readonly which: 'all' | 'chosen'
-  readonly webhookIds: readonly string[]
-  readonly channelIds: readonly string[]
-  readonly escalateTo: string
-  readonly escalateAfter: string
-}
+export type AlertValues = ReturnType<typeof startOf>
 
+/** The script that the form was opened with, which may have to be stored first. */
 export const SUBJECT = 'subject'
 
 const text = (value: number | null | undefined): string =>
   value === null || value === undefined ? '' : String(value)
 
 /** `first`: what of the wish's script is waited for. */
-export function startOf({ alert, subject, ...wish }: AlertWish, first: Crossing | undefined): AlertValues {
+export function startOf({ alert, subject, ...wish }: AlertWish, first: Crossing | undefined) {
   const of: Partial<Alert> = alert ?? wish
   const from = alert ?? wish.market ?? market.peek()
   const ofSubject = subject ? (subject.kind === 'strategy' && !first ? 'strategy' : 'indicator') : undefined
+  const which: 'all' | 'chosen' = alert?.webhookIds.length ? 'chosen' : 'all'
   return {
     name: of.name ?? '',
     symbol: `${from.exchange}:${from.symbol}`,
@@ -70,20 +46,15 @@ export function startOf({ alert, subject, ...wish }: AlertWish, first: Crossing 
     message: of.message ?? '',
     cooldownSec: text(of.cooldownSec ?? 0),
     expiresAt: toDateTime(of.expiresAt),
+    // Until somebody chooses, it is as the ways are that there are.
     email: alert ? alert.channels.includes('email') : null,
     webhook: alert?.channels.includes('webhook') ?? false,
-    which: alert?.webhookIds.length ? 'chosen' : 'all',
+    which,
     webhookIds: of.webhookIds ?? [],
     channelIds: of.channelIds ?? [],
     escalateTo: of.escalation?.channelId ?? '',
     escalateAfter: text(of.escalation?.minutes ?? 10),
   }
-}
-
-/** The ways there are; null = not known yet. */
-export interface Ways {
-  readonly webhooks: readonly { readonly id: string }[] | null
-  readonly channels: readonly { readonly id: string }[] | null
 }
 
 type Body = NonNullable<Args<'POST /api/platform/alerts'>['body']>
@@ -92,7 +63,7 @@ type Body = NonNullable<Args<'POST /api/platform/alerts'>['body']>
 export function bodyOf(
   values: AlertValues,
   emails: boolean,
-  { webhooks, channels }: Ways,
+  { webhooks, channels }: KnownWays,
   scriptId: string | null,
 ): Body {
   const { kind, op } = values

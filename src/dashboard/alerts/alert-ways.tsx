@@ -12,7 +12,6 @@ import { Field, Select } from '../ui/ui.tsx'
 import type { AlertValues } from './alert-values.ts'
 import s from './alerts.module.css'
 
-/** Whether a webhook listens to alerts. */
 export const listens = (one: Webhook): boolean =>
   one.status === 'active' && one.events.includes('alert.triggered')
 
@@ -30,12 +29,10 @@ export function useWays(): KnownWays {
     const { signal } = abort
     const know = (part: Partial<KnownWays>) => setWays((before) => ({ ...before, ...part }))
     const quiet = () => undefined
+    const outbox = call('GET /api/platform/alerts/outbox', { query: { limit: 1 }, signal })
     call('GET /api/platform/webhooks', { signal }).then(({ webhooks }) => know({ webhooks }), quiet)
     call('GET /api/platform/channels', { signal }).then(({ channels }) => know({ channels }), quiet)
-    call('GET /api/platform/alerts/outbox', { query: { limit: 1 }, signal }).then(
-      ({ mailServer }) => know({ canMail: mailServer }),
-      quiet,
-    )
+    outbox.then(({ mailServer: canMail }) => know({ canMail }), quiet)
     return () => abort.abort()
   }, [])
   return ways
@@ -50,7 +47,11 @@ interface WaysProps {
   readonly ways: KnownWays
 }
 
-export function AlertWays({ form: { values, set }, ways }: WaysProps) {
+const ticked = (ids: readonly string[], id: string, on: boolean): readonly string[] =>
+  on ? [...ids, id] : ids.filter((one) => one !== id)
+
+export function AlertWays({ form, ways }: WaysProps) {
+  const { values, set } = form
   const { webhooks, channels, canMail } = ways
   const hasHooks = webhooks !== null && webhooks.length > 0
   return (
@@ -69,26 +70,13 @@ export function AlertWays({ form: { values, set }, ways }: WaysProps) {
           Webhook
         </Check>
       )}
-      {values.webhook && hasHooks && (
-        <Receivers
-          webhooks={webhooks}
-          which={values.which}
-          chosen={values.webhookIds}
-          onWhich={(which) => set('which', which)}
-          onChosen={(ids) => set('webhookIds', ids)}
-        />
-      )}
+      {values.webhook && hasHooks && <Receivers webhooks={webhooks} form={form} />}
       {channels?.map((one) => (
         <Check
           key={one.id}
           checked={values.channelIds.includes(one.id)}
           disabled={one.status === 'disabled' && !values.channelIds.includes(one.id)}
-          onChange={(on) =>
-            set(
-              'channelIds',
-              on ? [...values.channelIds, one.id] : values.channelIds.filter((id) => id !== one.id),
-            )
-          }
+          onChange={(on) => set('channelIds', ticked(values.channelIds, one.id, on))}
         >
           {one.name} <span class="muted">{one.status === 'disabled' ? 'is disabled' : one.kind}</span>
         </Check>
@@ -109,7 +97,6 @@ export function AlertWays({ form: { values, set }, ways }: WaysProps) {
   )
 }
 
-/** Who else is told if nobody has seen it. */
 export function Escalation({ form, ways: { channels } }: WaysProps) {
   if (!channels || channels.length === 0) return null
   const { escalateTo } = form.values
@@ -132,16 +119,13 @@ export function Escalation({ form, ways: { channels } }: WaysProps) {
   )
 }
 
-interface ReceiversProps {
+interface ReceiversProps extends Pick<WaysProps, 'form'> {
   readonly webhooks: readonly Webhook[]
-  readonly which: 'all' | 'chosen'
-  readonly chosen: readonly string[]
-  readonly onWhich: (which: 'all' | 'chosen') => void
-  readonly onChosen: (ids: readonly string[]) => void
 }
 
 /** Either all webhooks that listen to alerts at the time it fires, or the ticked ones. */
-function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProps) {
+function Receivers({ webhooks, form: { values, set } }: ReceiversProps) {
+  const { which, webhookIds: chosen } = values
   const listening = webhooks.filter(listens).length
   return (
     <div class={s.receivers}>
@@ -149,7 +133,7 @@ function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProp
         label="Which webhooks"
         value={which}
         options={{ all: 'All', chosen: 'Only some' }}
-        onChange={onWhich}
+        onChange={(next) => set('which', next)}
       />
       {which === 'all' ? (
         <p class={s.note}>
@@ -163,7 +147,7 @@ function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProp
             key={one.id}
             checked={chosen.includes(one.id)}
             disabled={!listens(one) && !chosen.includes(one.id)}
-            onChange={(on) => onChosen(on ? [...chosen, one.id] : chosen.filter((id) => id !== one.id))}
+            onChange={(on) => set('webhookIds', ticked(chosen, one.id, on))}
           >
             {one.name}{' '}
             <span class={s.note}>

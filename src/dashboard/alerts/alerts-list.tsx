@@ -56,23 +56,20 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
   return { alerts, firings }
 }
 
-export function AlertRow({ alert }: { readonly alert: Alert }) {
+const changed = () => alertsChanged.value++
+
+function AlertRow({ alert }: { readonly alert: Alert }) {
   const silence = silenceOf(alert)
   const follow = silence === null ? null : followOf(alert)
+  const path = { id: alert.id }
   const turn = (state: 'active' | 'paused') =>
-    attempt(
-      call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body: { state } }),
-      () => alertsChanged.value++,
-    )
+    attempt(call('PATCH /api/platform/alerts/{id}', { path, body: { state } }), changed)
   const remove = () =>
     askFirst({
       title: 'Delete the alert?',
       text: `${conditionText(alert)} on ${alert.exchange}:${alert.symbol}. Its firings go with it.`,
       action: 'Delete alert',
-      run: () =>
-        call('DELETE /api/platform/alerts/{id}', { path: { id: alert.id } }).then(
-          () => alertsChanged.value++,
-        ),
+      run: () => call('DELETE /api/platform/alerts/{id}', { path }).then(changed),
     })
   return (
     <li class={s.row} data-state={alert.state}>
@@ -122,12 +119,18 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
   )
 }
 
+export const AlertRows = ({ of }: { readonly of: readonly Alert[] }) => (
+  <ul class={s['list']} aria-label="Alerts">
+    {of.map((alert) => (
+      <AlertRow key={alert.id} alert={alert} />
+    ))}
+  </ul>
+)
+
 export function FiringRow({ firing }: { readonly firing: Firing }) {
+  const path = { id: firing.id }
   const acknowledge = () =>
-    attempt(
-      call('POST /api/platform/alerts/firings/{id}/acknowledge', { path: { id: firing.id } }),
-      () => alertsChanged.value++,
-    )
+    attempt(call('POST /api/platform/alerts/firings/{id}/acknowledge', { path }), changed)
   return (
     <li>
       <button

@@ -9,7 +9,7 @@ import { Ago } from '../ui/ago.tsx'
 import { Badge, Button, cx, Empty, Tabs } from '../ui/ui.tsx'
 import { alertAt, market } from '../workspace.ts'
 import { isOn, nameText } from './alert-model.ts'
-import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
+import { AlertRows, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
 
 const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
 const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
@@ -53,11 +53,9 @@ export function Alerts({ tab }: { readonly tab?: string }) {
   )
 }
 
-type Filter = 'all' | 'active' | 'stopped'
-
 function Armed() {
   const { alerts } = useAlerts()
-  const [filter, setFilter] = useState<Filter>('all')
+  const [filter, setFilter] = useState<'all' | 'active' | 'stopped'>('all')
   return (
     <Show of={alerts}>
       {(list) => {
@@ -71,15 +69,7 @@ function Armed() {
               options={{ all: 'All', active: 'Active', stopped: 'Stopped' }}
               onChange={setFilter}
             />
-            {shown.length === 0 ? (
-              <Empty title="None of that kind" />
-            ) : (
-              <ul class={s['list']} aria-label="Alerts">
-                {shown.map((alert) => (
-                  <AlertRow key={alert.id} alert={alert} />
-                ))}
-              </ul>
-            )}
+            {shown.length === 0 ? <Empty title="None of that kind" /> : <AlertRows of={shown} />}
           </>
         )
       }}
@@ -90,18 +80,11 @@ function Armed() {
 /** Says what an alert is for by an example, which one button arms. */
 function NoAlerts() {
   const { symbol } = market.value
+  const example = { op: 'moving_down_pct', percent: 2, bars: 1, name: `${symbol} falls` } as const
   return (
     <Empty
       title="No alerts yet"
-      action={
-        <Button
-          onClick={() =>
-            (alertAt.value = { op: 'moving_down_pct', percent: 2, bars: 1, name: `${symbol} falls` })
-          }
-        >
-          Begin with this one
-        </Button>
-      }
+      action={<Button onClick={() => (alertAt.value = example)}>Begin with this one</Button>}
     >
       For example: tell me when {symbol} falls by 2% from one bar to the next. Or right-click a price on the
       chart, or hold a finger on it, or choose Add alert… at an indicator there. You are told in the browser,

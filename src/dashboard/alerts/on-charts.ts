@@ -9,7 +9,7 @@ import { timeline } from '../chart/history.ts'
 import type { Market } from '../charts.ts'
 import { onLive } from '../live.ts'
 import { toastError } from '../ui/ui.tsx'
-import { levelsOf, nameText, type AlertLevel } from './alert-model.ts'
+import { isOn, levelsOf, nameText, type AlertLevel } from './alert-model.ts'
 import { tellArmed } from './silence.ts'
 
 /** Counts up when an alert was created or changed, so that lists load again. */
@@ -18,7 +18,6 @@ export const alertsChanged = signal(0)
 /** All alerts of the user, whatever their state; null = not loaded yet. */
 const known = signal<readonly Alert[] | null>(null)
 
-/** A line on a chart. */
 export interface AlertLine extends AlertLevel {
   readonly key: string
   readonly alert: Alert
@@ -27,16 +26,10 @@ export interface AlertLine extends AlertLevel {
 /** The lines of a symbol, at every interval: those of alerts that wait. */
 export const linesOn = ({ exchange, symbol }: Market): readonly AlertLine[] =>
   (known.value ?? []).flatMap((alert) =>
-    alert.exchange === exchange && alert.symbol === symbol && isWaiting(alert)
-      ? levelsOf(alert).map((level) => ({
-          ...level,
-          key: `${alert.id} ${level.field}`,
-          alert,
-        }))
+    alert.exchange === exchange && alert.symbol === symbol && isOn(alert)
+      ? levelsOf(alert).map((level) => ({ ...level, key: `${alert.id} ${level.field}`, alert }))
       : [],
   )
-
-const isWaiting = ({ state }: Alert): boolean => state === 'active' || state === 'throttled'
 
 /** When a server that was too busy to answer, or away, is asked again. */
 const RETRY_MS = 5000
@@ -100,12 +93,9 @@ export const followAlerts = (): (() => void) => following.begin()
 
 const replace = (id: string, by: Alert | null): void => {
   const all = known.peek() ?? []
-  const others = all.filter((one) => one.id !== id)
-  if (by === null) known.value = others
-  else
-    known.value = all.some((one) => one.id === id)
-      ? all.map((one) => (one.id === id ? by : one))
-      : [by, ...all]
+  if (by === null) known.value = all.filter((one) => one.id !== id)
+  else if (all.some((one) => one.id === id)) known.value = all.map((one) => (one.id === id ? by : one))
+  else known.value = [by, ...all]
 }
 
 /** The alert with a level moved. The server names those without a name of their own by their levels, and so does this. */
@@ -132,22 +122,32 @@ export function moveLine({ alert, field, price }: AlertLine, to: number): void {
   timeline.add({ undo: () => put(price), redo: () => put(to) })
 }
 
+/** Makes an alert and deletes it, again and again: each time it has another id. */
+function stepsOf(body: Body, id = '') {
+  return {
+    async make() {
+      const made = await create(body)
+      id = made.alert.id
+      return made
+    },
+    remove() {
+      replace(id, null)
+      sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
+    },
+  }
+}
+
 /** Deletes an alert as one step: undone, it is made again, and waits as if it had just been set. */
 export function deleteAlert(alert: Alert): void {
-  let id = alert.id
-  const remove = () => {
-    replace(id, null)
-    sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
-  }
-  const make = () => sent(create(bodyOf(alert)).then((made) => (id = made.alert.id)))
+  const { make, remove } = stepsOf(bodyOf(alert), alert.id)
   remove()
-  timeline.add({ undo: make, redo: remove })
+  timeline.add({ undo: () => sent(make()), redo: remove })
 }
 
 /** Sets an alert on the price crossing a level. It is told in the same way as the user's newest alert. */
 export function addAlertAt(market: Market, price: number): void {
   const newest = (known.peek() ?? []).toSorted((a, b) => b.createdAt - a.createdAt)[0]
-  const body: Body = {
+  const { make, remove } = stepsOf({
     ...market,
     kind: 'price',
     op: 'crossing',
@@ -155,17 +155,7 @@ export function addAlertAt(market: Market, price: number): void {
     channels: [...(newest?.channels ?? ['email' as const])],
     webhookIds: [...(newest?.webhookIds ?? [])],
     channelIds: [...(newest?.channelIds ?? [])],
-  }
-  let id = ''
-  const make = async () => {
-    const made = await create(body)
-    id = made.alert.id
-    return made
-  }
-  const remove = () => {
-    replace(id, null)
-    sent(call('DELETE /api/platform/alerts/{id}', { path: { id } }))
-  }
+  })
   make().then(({ alert, warnings }) => {
     alertsChanged.value++
     void tellArmed(`Alert is on: ${nameText(alert)}`, alert, warnings)

@@ -5,7 +5,7 @@ import { subjectId, type TabProps } from '../research/subject.ts'
 import { useStored } from '../studies/catalogue.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { alertAt } from '../workspace.ts'
-import { AlertRow, alertStyles as s, useAlerts } from './alerts-list.tsx'
+import { AlertRows, useAlerts } from './alerts-list.tsx'
 
 export function ScriptAlerts({ subject }: TabProps) {
   const { alerts } = useAlerts()
@@ -35,11 +35,7 @@ export function ScriptAlerts({ subject }: TabProps) {
         ) : (
           <>
             {add}
-            <ul class={s['list']} aria-label="Alerts">
-              {own.map((alert) => (
-                <AlertRow key={alert.id} alert={alert} />
-              ))}
-            </ul>
+            <AlertRows of={own} />
           </>
         )
       }}

@@ -147,7 +147,7 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
       }
       items={[
         item('Change', 'tune', onEdit),
-        item('What was sent', 'list', () => openLog(channel)),
+        item('What was sent', 'list', () => openDialog(<Log channel={channel} />)),
         channel.status === 'active'
           ? item('Disable', 'pause', () => turn('disabled'))
           : channel.disabledReason === 'secret_lost'
@@ -211,8 +211,6 @@ function outcomeText({ attempts, state }: Notification): string {
     state === 'delivered' ? answer : [answer, last.excerpt?.slice(0, 200)].filter(Boolean).join(': ')
   return last.note === undefined ? said : `${said} · ${last.note}`
 }
-
-const openLog = (channel: Channel): void => openDialog(<Log channel={channel} />)
 
 function Log({ channel }: { readonly channel: Channel }) {
   const again = (id: string, reload: () => void) =>

@@ -82,7 +82,11 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
         </span>
       }
       button={
-        <Button size="small" aria-label={`Messages of ${inbox.name}`} onClick={() => openMessages(inbox)}>
+        <Button
+          size="small"
+          aria-label={`Messages of ${inbox.name}`}
+          onClick={() => openDialog(<Messages inbox={inbox} />)}
+        >
           Messages
         </Button>
       }
@@ -102,34 +106,25 @@ function noteOf({ circleAt }: Inbox, to: readonly string[]): string {
   return to.length > 0 ? `to ${to.join(', ')}` : 'kept here only'
 }
 
-const openMessages = (inbox: Inbox): void => openDialog(<Messages inbox={inbox} />)
+const Messages = ({ inbox }: { readonly inbox: Inbox }) => (
+  <LogDialog
+    title={`Come to ${inbox.name}`}
+    label="Messages"
+    name="messages"
+    load={(asked) => call('GET /api/platform/inboxes/{id}/messages', { path: { id: inbox.id }, ...asked })}
+    empty={<Empty title="Nothing has come yet">Paste its address into an alert of TradingView.</Empty>}
+    row={(one) => (
+      <div class={rows['main']}>
+        <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{one.text}</span>
+        <span class={rows['note']}>
+          <Ago at={one.receivedAt} />
+        </span>
+      </div>
+    )}
+  />
+)
 
-function Messages({ inbox }: { readonly inbox: Inbox }) {
-  return (
-    <LogDialog
-      title={`Come to ${inbox.name}`}
-      label="Messages"
-      name="messages"
-      load={(asked) => call('GET /api/platform/inboxes/{id}/messages', { path: { id: inbox.id }, ...asked })}
-      empty={<Empty title="Nothing has come yet">Paste its address into an alert of TradingView.</Empty>}
-      row={(one) => (
-        <div class={rows['main']}>
-          <span style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{one.text}</span>
-          <span class={rows['note']}>
-            <Ago at={one.receivedAt} />
-          </span>
-        </div>
-      )}
-    />
-  )
-}
-
-interface InboxFormProps {
-  readonly inbox: Inbox | null
-  readonly channels: readonly Channel[]
-}
-
-function InboxForm({ inbox, channels }: InboxFormProps) {
+function InboxForm({ inbox, channels }: { inbox: Inbox | null; channels: readonly Channel[] }) {
   const form = useForm({
     wire: BODY_FIELDS,
     start: {

@@ -35,28 +35,22 @@ export const paceText = ({ quiet, digestMinutes }: Channel): string =>
   ].join('')
 
 /** Called, not rendered: a form knows the fields that are made while it is rendered itself. */
-export function paceFields(form: FormOf<Record<string, string>>, isOpen: boolean) {
-  return (
-    <details open={isOpen}>
-      <summary>Quiet hours and digest</summary>
-      <Field label="Quiet from" {...form.field('quiet/from', { type: 'time' })} />
-      <Field
-        label="Quiet until"
-        {...form.field('quiet/to', { type: 'time' })}
-        hint="Alerts in these hours are held, and come as one message afterwards."
-      />
-      <Field
-        label="Time zone"
-        offered={Intl.supportedValuesOf('timeZone')}
-        {...form.field('quiet/timezone')}
-      />
-      <Field
-        label="At most one message in minutes"
-        inputMode="numeric"
-        placeholder="each alert at once"
-        {...form.field('digestMinutes', { required: false })}
-        hint="More alerts come together in the next one."
-      />
-    </details>
-  )
-}
+export const paceFields = (form: FormOf<Record<string, string>>, isOpen: boolean) => (
+  <details open={isOpen}>
+    <summary>Quiet hours and digest</summary>
+    <Field label="Quiet from" {...form.field('quiet/from', { type: 'time' })} />
+    <Field
+      label="Quiet until"
+      {...form.field('quiet/to', { type: 'time' })}
+      hint="Alerts in these hours are held, and come as one message afterwards."
+    />
+    <Field label="Time zone" offered={Intl.supportedValuesOf('timeZone')} {...form.field('quiet/timezone')} />
+    <Field
+      label="At most one message in minutes"
+      inputMode="numeric"
+      placeholder="each alert at once"
+      {...form.field('digestMinutes', { required: false })}
+      hint="More alerts come together in the next one."
+    />
+  </details>
+)

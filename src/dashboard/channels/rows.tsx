@@ -10,12 +10,9 @@ interface RowProps {
   readonly name: string
   readonly note: ComponentChildren
   readonly side: ComponentChildren
-  /** The button beside the menu. */
   readonly button: ComponentChildren
-  /** What the menu offers before deleting. */
   readonly items: MenuItems
   readonly onDelete: () => Promise<void>
-  /** What deleting it means. */
   readonly onDeleteText: string
 }
 
@@ -43,7 +40,6 @@ export function Row({ name, note, side, button, items, onDelete, onDeleteText }:
 interface LogProps<N extends string, A extends PageOf<N>> {
   readonly title: string
   readonly label: string
-  /** The list in the answer. */
   readonly name: N
   readonly load: LoadPage<A>
   readonly empty: ComponentChildren

@@ -35,20 +35,18 @@ function Contents({ articles }: { readonly articles: readonly ArticleHead[] }) {
       {SECTIONS.map(([title, ids]) => (
         <section key={title}>
           <h2>{title}</h2>
-          <ul>
-            {ids
-              .filter((id) => titleOf.has(id))
-              .map((id) => (
-                <li key={id}>
-                  <a href={href(`/help/${id}`)}>{titleOf.get(id)}</a>
-                </li>
-              ))}
-          </ul>
+          <ul>{ids.map((id) => titleOf.has(id) && linkTo(id, titleOf.get(id)))}</ul>
         </section>
       ))}
     </div>
   )
 }
+
+const linkTo = (id: string, title: string | undefined) => (
+  <li key={id}>
+    <a href={href(`/help/${id}`)}>{title}</a>
+  </li>
+)
 
 function Reader({ id, list }: { readonly id: string; readonly list: readonly ArticleHead[] }) {
   const loaded = useAnswer('GET /api/support/articles/{id}', { path: { id } }, 'article')
@@ -60,13 +58,9 @@ function Reader({ id, list }: { readonly id: string; readonly list: readonly Art
         <section class={p['section']}>
           <h2>{near[0]}</h2>
           <ul class={s.near}>
-            {near[1]
-              .filter((one) => one !== id)
-              .map((one) => (
-                <li key={one}>
-                  <a href={href(`/help/${one}`)}>{list.find((two) => two.id === one)?.title ?? one}</a>
-                </li>
-              ))}
+            {near[1].map(
+              (one) => one !== id && linkTo(one, list.find((two) => two.id === one)?.title ?? one),
+            )}
           </ul>
         </section>
       )}

@@ -24,22 +24,18 @@ const FIXED: readonly (readonly [what: string, ...keys: string[]])[] = [
   ['Let go, close', 'Esc'],
 ]
 
-export function Keys() {
-  return (
-    <Dialog title="Keys" onClose={() => (keysOpen.value = false)} width={760}>
-      <KeyList />
-    </Dialog>
-  )
-}
+export const Keys = () => (
+  <Dialog title="Keys" onClose={() => (keysOpen.value = false)} width={760}>
+    <KeyList />
+  </Dialog>
+)
 
-export function KeySettings() {
-  return (
-    <section>
-      <h2>Keys</h2>
-      <KeyList />
-    </section>
-  )
-}
+export const KeySettings = () => (
+  <section>
+    <h2>Keys</h2>
+    <KeyList />
+  </section>
+)
 
 function KeyList() {
   const [text, setText] = useState('')
@@ -117,17 +113,14 @@ function isFound(act: Act, query: string): boolean {
 function resetAll(): void {
   const before = chosenKeys.peek()
   chooseKeys({})
-  toast('All keys are as they were at first.', {
-    action: { text: 'Undo', run: () => chooseKeys(before) },
-  })
+  const action = { text: 'Undo', run: () => chooseKeys(before) }
+  toast('All keys are as they were at first.', { action })
 }
 
 /** Everything that has keys or could have some, also on pages that are not open. */
 function useActs(): readonly Act[] {
   const [elsewhere, setElsewhere] = useState<readonly Act[]>([])
-  useEffect(() => {
-    actsElsewhere().then(setElsewhere, toastError)
-  }, [])
+  useEffect(() => void actsElsewhere().then(setElsewhere, toastError), [])
   return useMemo(() => {
     const here = new Set(commands.value.map(({ id }) => id))
     return [...commands.value, ...elsewhere.filter(({ id }) => !here.has(id)), ...OWN_ACTS]
@@ -151,6 +144,11 @@ async function actsElsewhere(): Promise<readonly Act[]> {
   ]
 }
 
+interface Pressed {
+  readonly refused?: string
+  readonly taken?: { readonly keys: string; readonly from: readonly Act[] }
+}
+
 interface RowProps {
   readonly act: Act
   readonly acts: readonly Act[]
@@ -163,14 +161,14 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
   const button = useRef<HTMLButtonElement>(null)
   const row = useRef<HTMLLIElement>(null)
   /** Why the keys just pressed are not taken, and whose they are. */
-  const [refused, setRefused] = useState('')
-  const [taken, setTaken] = useState<{ readonly keys: string; readonly from: readonly Act[] } | null>(null)
-  const keys = keysOf(act)
-  const shown = keyText(keys)
-  const close = () => {
-    setRefused('')
-    setTaken(null)
+  const [{ refused, taken }, answer] = useState<Pressed>({})
+  const shown = keyText(keysOf(act))
+  const leave = () => {
+    answer({})
     onClose()
+  }
+  const close = () => {
+    leave()
     button.current?.focus()
   }
   const choose = (next: string, from: readonly Act[] = []) => {
@@ -189,12 +187,10 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
     const next = pressed(event)
     if (next === '' || event.repeat) return
     const refusal = refusalOf(act, next)
-    const from = acts.filter(
-      (other) => other.id !== act.id && canClash(act, other) && areSameKeys(keysOf(other), next),
-    )
-    setRefused(refusal ?? '')
-    setTaken(refusal === null && from.length > 0 ? { keys: next, from } : null)
-    if (refusal === null && from.length === 0) choose(next)
+    const from = clashing(act, acts, next)
+    if (refusal !== null) answer({ refused: refusal })
+    else if (from.length > 0) answer({ taken: { keys: next, from } })
+    else choose(next)
   }
   return (
     <li
@@ -202,11 +198,7 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
       data-open={open}
       onFocusOut={(event) => {
         const to = event.relatedTarget as Node | null
-        if (open && to !== null && !row.current?.contains(to)) {
-          setRefused('')
-          setTaken(null)
-          onClose()
-        }
+        if (open && to !== null && !row.current?.contains(to)) leave()
       }}
     >
       <span class={s.row}>
@@ -245,7 +237,7 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
             </Button>
           )}
           {act.id in chosenKeys.value && (
-            <Button size="small" onClick={() => choose(act.keys ?? '', clashing(act, acts))}>
+            <Button size="small" onClick={() => choose(act.keys ?? '', clashing(act, acts, act.keys ?? ''))}>
               Reset to {keyText(act.keys ?? '') || 'none'}
             </Button>
           )}
@@ -258,33 +250,29 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
   )
 }
 
-/** Acts to which the user has given the keys that are about to go back to another. */
-const clashing = (act: Act, acts: readonly Act[]): readonly Act[] =>
-  acts.filter(
-    (other) => other.id !== act.id && canClash(act, other) && areSameKeys(keysOf(other), act.keys ?? ''),
-  )
+/** The acts that have the keys which another is to get. */
+const clashing = (act: Act, acts: readonly Act[], keys: string): readonly Act[] =>
+  acts.filter((other) => other.id !== act.id && canClash(act, other) && areSameKeys(keysOf(other), keys))
 
 function without(keys: Readonly<Record<string, string>>, id: string): Readonly<Record<string, string>> {
   const { [id]: _gone, ...rest } = keys
   return rest
 }
 
-function Fixed() {
-  return (
-    <section>
-      <h3>Always the same</h3>
-      <ul>
-        {FIXED.map(([what, ...keys]) => (
-          <li key={what}>
-            <span class={s.row}>
-              <span>{what}</span>
-              <span class={s.fixed}>
-                {keys.map((key) => (key === '…' ? ' … ' : <kbd key={key}>{keyText(key)}</kbd>))}
-              </span>
+const Fixed = () => (
+  <section>
+    <h3>Always the same</h3>
+    <ul>
+      {FIXED.map(([what, ...keys]) => (
+        <li key={what}>
+          <span class={s.row}>
+            <span>{what}</span>
+            <span class={s.fixed}>
+              {keys.map((key) => (key === '…' ? ' … ' : <kbd key={key}>{keyText(key)}</kbd>))}
             </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
+          </span>
+        </li>
+      ))}
+    </ul>
+  </section>
+)
