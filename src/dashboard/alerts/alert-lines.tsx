@@ -37,10 +37,7 @@ const CLICK_PX = 4
 /** The place of a label, as the style sheet has it: its distance to the axis, and half its height. */
 const LABEL = { right: 26, half: 10 } as const
 
-interface Dragged {
-  readonly key: string
-  readonly price: number
-}
+type Dragged = Pick<AlertLine, 'key' | 'price'>
 
 interface LinesProps {
   readonly cell: Cell

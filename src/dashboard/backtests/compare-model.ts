@@ -31,10 +31,7 @@ export function spanOf(curves: readonly RunCurve[]): Span | null {
 }
 
 /** A point of a curve on the way through a column of pixels. */
-export interface Point {
-  readonly x: number
-  readonly value: number
-}
+export type Point = ReturnType<typeof columnPoints>[number]
 
 /**
  * What is drawn of a curve: of every column of pixels its first, lowest, highest and last value, in the order in which they
@@ -59,7 +56,7 @@ export function pointsOf({ times, equity }: RunCurve, { from, to }: Span, width:
   return points
 }
 
-function columnPoints(equity: Column, begins: number, end: number, x: number): readonly Point[] {
+function columnPoints(equity: Column, begins: number, end: number, x: number) {
   const [first, last] = [begins, end - 1]
   let [low, high] = [-1, -1]
   for (let i = begins; i < end; i++) {

@@ -49,20 +49,10 @@ export function CurvesCanvas(props: CanvasProps) {
   )
 }
 
-interface Line {
-  readonly color: number
-  readonly lit: boolean
-  readonly points: readonly (readonly [x: number, height: number] | null)[]
-}
-
-function draw(
-  ctx: Ctx,
-  { width, height }: Size,
-  theme: ChartTheme,
-  { runs, span, scale, lit, at }: CanvasProps,
-): void {
+function draw(ctx: Ctx, { width, height }: Size, theme: ChartTheme, shown: CanvasProps): void {
+  const { runs, span, scale, lit, at } = shown
   const [right, bottom] = [width - AXIS, height - FOOT]
-  const lines = runs.map((run): Line => {
+  const lines = runs.map((run) => {
     const heightIn = heightOf(scale, run.report.initialCapital, run.equity)
     const points = pointsOf(run, span, right).map(({ x, value }) => {
       const y = heightIn(value)

@@ -34,23 +34,9 @@ import { help } from './help.ts'
 import { pine, pineIndent, seriesTag } from './highlight.ts'
 import { navigation } from './navigation.ts'
 
-export interface CodeEditor {
-  /** Replaces the text if it differs. Undo brings the old one back. */
-  setText(text: string): void
-  setProblems(problems: readonly ScriptDiagnostic[]): void
-  /** Writes what was offered for a problem, unless its text has changed meanwhile. */
-  fix(problem: ScriptDiagnostic, fix: Fix): void
-  /** The text that a problem marks. */
-  markedBy(problem: ScriptDiagnostic): string
-  /** Lines and columns count from 1. */
-  jumpTo(line: number, column: number): void
-  focus(): void
-  find(): void
-  toggleComment(): void
-  destroy(): void
-}
+export type CodeEditor = ReturnType<typeof mountCodeEditor>
 
-export interface CodeEditorOptions {
+interface CodeEditorOptions {
   readonly text: string
   readonly onChange: (text: string) => void
 }
@@ -216,7 +202,7 @@ const shown: Extension = [
   EditorView.contentAttributes.of({ 'aria-label': 'Pine Script source', tabindex: '0' }),
 ]
 
-export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions): CodeEditor {
+export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions) {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const chosen = new Compartment()
   const extensions: Extension[] = [
@@ -261,11 +247,12 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
   })
   const stopKeys = effect(() => view.dispatch({ effects: chosen.reconfigure(keymap.of(ownKeys())) }))
   return {
-    setText(text) {
+    /** Replaces the text if it differs. Undo brings the old one back. */
+    setText(text: string) {
       const before = view.state.doc.toString()
       if (before !== text) view.dispatch({ changes: smallestChange(before, text) })
     },
-    setProblems(problems) {
+    setProblems(problems: readonly ScriptDiagnostic[]) {
       const marks = problems.map((problem) => mark(view.state.doc, problem))
       view.dispatch(setDiagnostics(view.state, marks))
       // Opening the list of problems makes the text area smaller: scroll the line being written into view.
@@ -274,17 +261,19 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
           view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head) }),
         )
     },
-    fix(problem, { from: skipped, insert, label }) {
+    /** Writes what was offered for a problem, unless its text has changed meanwhile. */
+    fix(problem: ScriptDiagnostic, { from: skipped, insert, label }: Fix) {
       const { from, to } = rangeOf(view.state.doc, problem)
       const offered = fixesOf(problem, view.state.sliceDoc(from, to)).some((one) => one.label === label)
       if (!offered) return
       applyFix(view, { from: from + skipped, to, insert })
     },
-    markedBy(problem) {
+    markedBy(problem: ScriptDiagnostic) {
       const { from, to } = rangeOf(view.state.doc, problem)
       return view.state.sliceDoc(from, to)
     },
-    jumpTo(line, column) {
+    /** Lines and columns count from 1. */
+    jumpTo(line: number, column: number) {
       const anchor = offsetOf(view.state.doc, line, column)
       view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) })
       view.focus()

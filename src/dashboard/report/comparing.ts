@@ -22,6 +22,8 @@ export interface Shown {
 
 export const NOTHING: Shown = { busy: false, problem: null, result: null, unread: [], held: null, why: null }
 
+type Show = (part: Partial<Shown>) => void
+
 interface Ways {
   readonly ask: (body: ExportBody, explain: boolean, signal: AbortSignal) => Promise<Compared>
   /** Runs the script with what the file sets. */
@@ -60,7 +62,7 @@ export class Comparing {
     this.#ending = new AbortController()
     this.#body = body
     const { signal } = this.#ending
-    const show = (part: Partial<Shown>) => {
+    const show: Show = (part) => {
       if (!signal.aborted) this.#ways.show((this.#shown = { ...this.#shown, ...part }))
     }
     show({ ...NOTHING, busy: true })
@@ -77,12 +79,7 @@ export class Comparing {
     return this.compare(this.#body)
   }
 
-  async #steps(
-    body: ExportBody,
-    reruns: number,
-    signal: AbortSignal,
-    show: (part: Partial<Shown>) => void,
-  ): Promise<void> {
+  async #steps(body: ExportBody, reruns: number, signal: AbortSignal, show: Show): Promise<void> {
     const answer = await this.#ways.ask(body, false, signal)
     const { comparison, settings, figures, warnings = [] } = answer
     if (signal.aborted) return

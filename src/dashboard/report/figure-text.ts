@@ -33,22 +33,12 @@ export function figureText(
   options: { readonly plus?: boolean } = {},
 ): string {
   const read = asRead(value, field)
-  switch (field.unit) {
-    case 'money':
-      return money(read, currency, options)
-    case 'price':
-      return price(read, mintick)
-    case 'fraction':
-      return percent(read, options)
-    case 'contracts':
-      return quantity(read)
-    case 'bars':
-      return ratio(read, 1)
-    case 'count':
-      return count(read)
-    default:
-      return ratio(read, 3)
-  }
+  if (field.unit === 'money') return money(read, currency, options)
+  if (field.unit === 'price') return price(read, mintick)
+  if (field.unit === 'fraction') return percent(read, options)
+  if (field.unit === 'contracts') return quantity(read)
+  if (field.unit === 'count') return count(read)
+  return ratio(read, field.unit === 'bars' ? 1 : 3)
 }
 
 /** The class of its colour: only profits and losses have a good and a bad side. */

@@ -68,17 +68,14 @@ export function extremes(trades: readonly ReportTrade[], count: number) {
   }
 }
 
-export interface Fall {
-  readonly curveFall: number
-  readonly curveFallPct: number
-}
+export type Fall = ReturnType<typeof fallOf>
 
 /**
  * How far a curve fell at most below its highest point before, of money and as a share of that point. This is what the graph of
  * equity shows, at closes and with open trades. TradingView's figure counts from the most that closed trades had brought, so that a
  * profit which was never realised can be lost without a drawdown (`EquityWalk`).
  */
-export function fallOf(equity: Curve, drawdown: Curve): Fall {
+export function fallOf(equity: Curve, drawdown: Curve) {
   let [curveFall, curveFallPct] = [0, 0]
   for (const [i, value] of drawdown.entries()) {
     curveFall = Math.max(curveFall, -(value ?? 0))

@@ -258,7 +258,7 @@ function cellsOf(trade: ReportTrade, { currency, mintick }: Report, clock: boole
     ['bars', trade.bars, 'num', { 'data-head': 'Bars' }],
   ]
 }
-type Cell = readonly [column: string, shown: ComponentChildren, class: string | undefined, more?: object]
+type Cell = readonly [column: string, shown: ComponentChildren, look: string | undefined, more?: object]
 
 const Row = ({ trade, report, clock, y, index, onChoose }: RowProps) => (
   <div

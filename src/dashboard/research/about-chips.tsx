@@ -10,17 +10,14 @@ import { useLoad } from '../frame/page.tsx'
 import { runBars } from '../run-script.ts'
 import { Choice } from '../ui/ui.tsx'
 import { namesOfAll } from '../watchlists/quotes.ts'
-import { market } from '../workspace.ts'
+import { market, type Market } from '../workspace.ts'
 import s from './research.module.css'
 import { EDITOR, type Subject } from './subject.ts'
 
 const RANGES = [500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 500_000, 2_000_000]
 
-export interface About {
+export interface About extends Market {
   readonly source: string
-  readonly exchange: string
-  readonly symbol: string
-  readonly interval: string
   readonly bars: number
 }
 

@@ -252,9 +252,7 @@ export const pageOf = ({ kind, id }: Pick<Run, 'kind' | 'id'>): string | null =>
 }
 
 /** Ends one that is under way, and keeps what it has. A backtest keeps nothing: it is deleted instead. */
-export async function stopRun({ kind, id }: Pick<Run, 'kind' | 'id'>): Promise<void> {
-  await KINDS[kind].stop(id)
-}
+export const stopRun = ({ kind, id }: Pick<Run, 'kind' | 'id'>): Promise<unknown> => KINDS[kind].stop(id)
 
 export async function deleteRuns(some: readonly Pick<Run, 'kind' | 'id'>[]): Promise<void> {
   for (const kind of RUN_KINDS)

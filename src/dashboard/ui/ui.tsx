@@ -73,12 +73,10 @@ interface FieldProps {
   readonly name?: string
   readonly placeholder?: string
   readonly autocomplete?: string
-  readonly required?: boolean
   readonly autofocus?: boolean
   readonly onBlur?: () => void
   readonly disabled?: boolean
   readonly inputMode?: string
-  readonly maxLength?: number
   /** More than one line. */
   readonly rows?: number
   /** Suggestions; anything else may be typed too. */

@@ -55,19 +55,12 @@ export function rowFields<K extends OperationName, N extends keyof Answer<K>>(
   return fieldsOf(answer?.[String(list)]?.['items'] as TSchema | undefined) as WireFields<RowOf<Answer<K>[N]>>
 }
 
-interface ReportFields {
-  readonly column: WireFields<ReportColumn>
-  readonly equity: WireFields<ReportEquity>
-  readonly month: WireFields<ReportMonth>
-  readonly trade: WireFields<ReportTrade>
-}
-
-export function reportFields(): ReportFields {
-  const parts = { column: ReportColumn, equity: ReportEquity, month: ReportMonth, trade: ReportTrade }
-  return Object.fromEntries(
-    Object.entries(parts).map(([name, part]) => [name, fieldsOf(part)]),
-  ) as unknown as ReportFields
-}
+export const reportFields = () => ({
+  column: fieldsOf(ReportColumn) as WireFields<ReportColumn>,
+  equity: fieldsOf(ReportEquity) as WireFields<ReportEquity>,
+  month: fieldsOf(ReportMonth) as WireFields<ReportMonth>,
+  trade: fieldsOf(ReportTrade) as WireFields<ReportTrade>,
+})
 
 function fieldsOf(schema: TSchema | undefined): Record<string, WireField> {
   const properties = Object.entries((schema?.['properties'] ?? {}) as Record<string, TSchema>)
