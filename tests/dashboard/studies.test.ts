@@ -126,11 +126,13 @@ test('so does a level, which fills between levels follow', () => {
 })
 
 describe('the indicators that Chartroom brings', () => {
-  test('are all those of their folder', () => {
+  test('are all those of their folder, by the name that is shown', () => {
     const files = readdirSync(`${import.meta.dir}/../../data/indicators`).map((file) =>
       file.replace('.pine', ''),
     )
-    expect(LIBRARY.map(({ id }) => id)).toEqual(files.sort())
+    expect(LIBRARY.map(({ id }) => id).sort()).toEqual(files.sort())
+    const titles = LIBRARY.map(({ title }) => title)
+    expect(titles).toEqual(titles.toSorted((a, b) => a.localeCompare(b)))
   })
 
   const one = barsOf([100])
