@@ -76,6 +76,12 @@ export function attachTools(): () => void {
 /** In the editor and fields the same keys undo typing. */
 const isOutsideText = (): boolean => !isTyping(document.activeElement)
 
+/** A drawing of which only some points are set is what was done last. */
+export const steps = {
+  undo: () => (draft.peek() ? (draft.value = null) : timeline.undo()),
+  redo: () => timeline.redo(),
+}
+
 export function drawingCommands(): readonly Command[] {
   const does = commandOf('Drawing')
   return [
@@ -86,16 +92,9 @@ export function drawingCommands(): readonly Command[] {
         focusChart()
       }),
     ),
-    // A drawing of which only some points are set is what was done last.
-    does(
-      'draw:undo',
-      'Undo on the chart',
-      'Mod+Z',
-      () => (draft.peek() ? (draft.value = null) : timeline.undo()),
-      isOutsideText,
-    ),
+    does('draw:undo', 'Undo on the chart', 'Mod+Z', steps.undo, isOutsideText),
     {
-      ...does('draw:redo', 'Redo on the chart', 'Mod+Shift+Z', () => timeline.redo(), isOutsideText),
+      ...does('draw:redo', 'Redo on the chart', 'Mod+Shift+Z', steps.redo, isOutsideText),
       also: 'Mod+Y',
     },
     does('draw:remove', 'Remove the selected drawings', '', removeSelected),

@@ -13,7 +13,7 @@ import { focusChart } from '../chart/on-screen.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Toolbar } from '../ui/toolbar.tsx'
 import { cx, toast } from '../ui/ui.tsx'
-import { removeAll } from './attach.ts'
+import { removeAll, steps } from './attach.ts'
 import {
   drawable,
   drawingMenu,
@@ -106,7 +106,7 @@ export function DrawingBar() {
             label={label}
             keys={keysShown(`draw:${name}`)}
             disabled={!can.value}
-            run={() => timeline[name]()}
+            run={steps[name]}
           >
             <Glyph path={GLYPHS[name]} />
           </Tool>
