@@ -3,6 +3,7 @@
 import type { Bars } from '../market/bars.ts'
 import type { Sweep } from '../work/sweeps/sweeps.ts'
 import type { StitchedEquity, SweepTrial, Verdict } from '../wire/sweep.ts'
+import { drawdownName, trialFigure } from '../wire/sweep-figures.ts'
 import { formatNumber, formatPercent, formatTime, right, tableLines } from './table.ts'
 
 const SHOWN = 10
@@ -38,12 +39,8 @@ export function verdictLines(
 
 function trialLines(sweep: Sweep, ranked: readonly SweepTrial[]): string[] {
   const names = sweep.space.map(({ input, property }) => input ?? property ?? '')
-  // Where bars are held out, the others are judged by the curve; whole runs have TradingView's figures.
-  const [profit, drawdown] =
-    sweep.windows.kind === 'holdout'
-      ? ['Net profit (curve)', 'Max drawdown (curve)']
-      : ['Net profit', 'Max drawdown (TradingView)']
-  const columns = [...names, 'Score', 'Trades', profit, drawdown, 'Sharpe a bar'].map(right)
+  const profit = trialFigure('Net profit', sweep)
+  const columns = [...names, 'Score', 'Trades', profit, drawdownName(sweep), 'Sharpe a bar'].map(right)
   return tableLines(
     columns,
     ranked.map(({ choices, score, figures, sharpe }) => [

@@ -5,7 +5,7 @@ import { runBacktest } from '../../src/broker/run.ts'
 import { SpanFigures } from '../../src/broker/span-figures.ts'
 import { CURVE_FALL, FIGURES } from '../../src/dashboard/report/figure-text.ts'
 import { fallOf, shareOf } from '../../src/dashboard/report/figures.ts'
-import { drawdownName, figureName } from '../../src/dashboard/sweeps/sweep-model.ts'
+import { drawdownName, trialFigure } from '../../src/wire/sweep-figures.ts'
 import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { ofKind } from '../../src/lib/of-kind.ts'
 import { emptyBars } from '../../src/market/bars.ts'
@@ -47,12 +47,12 @@ test('each drawdown is called by what it counts', () => {
     Array(2).fill('Max drawdown (TradingView)'),
   )
   expect(CURVE_FALL.title).toBe('Max drawdown (curve)')
-  const named = (kind: string) => drawdownName({ windows: { kind } as never })
+  const named = (kind: string) => drawdownName({ windows: { kind } })
   expect(['none', 'holdout', 'rolling'].map(named)).toEqual([
     'Max drawdown (TradingView)',
     'Max drawdown (curve)',
     'Max drawdown (TradingView)',
   ])
-  const profit = (kind: string) => figureName('Net profit', { windows: { kind } as never })
+  const profit = (kind: string) => trialFigure('Net profit', { windows: { kind } })
   expect(['none', 'holdout'].map(profit)).toEqual(['Net profit', 'Net profit (curve)'])
 })

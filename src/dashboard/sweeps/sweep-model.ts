@@ -254,15 +254,6 @@ export function inRows<P extends { readonly path: string }>(
   })
 }
 
-/**
- * A figure of a sweep's trials by the name that says what it is: of whole runs TradingView's; where bars are held out, the
- * curve's on the others (`SpanFigures`), open trades and all.
- */
-export const figureName = (figure: string, { windows }: Pick<Sweep, 'windows'>, whole = ''): string =>
-  figure + (windows.kind === 'holdout' ? ' (curve)' : whole)
-export const drawdownName = (sweep: Pick<Sweep, 'windows'>): string =>
-  figureName('Max drawdown', sweep, ' (TradingView)')
-
 export const nameOf = ({ input, property }: Varied): string => input ?? property ?? ''
 
 /** With more values than this, neighbouring numbers share a cell. */

@@ -15,20 +15,12 @@ import { DataTable, numbers, own, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Select, toast } from '../ui/ui.tsx'
 import { bottom, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
+import { drawdownName, trialFigure } from '../../wire/sweep-figures.ts'
 import { inWords, wantedText } from './figure-words.ts'
 import { HeatMap } from './heat-map.tsx'
 import { Parallel, useBands } from './parallel.tsx'
 import { ShareSweep } from './share-sweep.tsx'
-import {
-  drawdownName,
-  figureName,
-  heatOf,
-  nameOf,
-  scoreText,
-  shownChoice,
-  trialRun,
-  type Choice,
-} from './sweep-model.ts'
+import { heatOf, nameOf, scoreText, shownChoice, trialRun, type Choice } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
 import { VerdictView } from './verdict-view.tsx'
@@ -237,7 +229,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
       sort: ({ score }) => score ?? -Infinity,
     }),
     figure('trades', 'Trades', count),
-    figure('netProfitPct', figureName('Net profit', sweep), gain),
+    figure('netProfitPct', trialFigure('Net profit', sweep), gain),
     figure('profitFactor', 'Profit factor', factorText),
     figure('maxDrawdownPct', drawdownName(sweep), percent),
     ...(sweep.windows.kind === 'holdout'
