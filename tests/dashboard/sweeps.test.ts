@@ -101,11 +101,17 @@ describe.skipIf(noBrowser)('optimising', () => {
     expect(await violations(page)).toEqual([])
     await shot(page, 'luck')
     await page.goto(`${site.url}/sweeps`)
+    const late = Promise.withResolvers<void>()
+    await page.route('**/results*', (route) => late.promise.then(() => route.continue()))
     await page.getByRole('link', { name: 'Averages', exact: true }).click()
     await shot(page, 'sweeps')
 
-    // Its proof goes with it.
-    await page.getByRole('button', { name: 'Share', exact: true }).click()
+    // Its proof goes with it, and it is not shared before its trials have come.
+    await page.getByText(/^Best of \d+ tried\./).waitFor()
+    const share = page.getByRole('button', { name: 'Share', exact: true })
+    expect(await share.count()).toBe(0)
+    late.resolve()
+    await share.click()
     await page.getByLabel('Title').fill('Averages that cross')
     expect(await violations(page)).toEqual([])
     await shot(page, 'share-sweep')

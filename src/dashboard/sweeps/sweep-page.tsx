@@ -52,7 +52,8 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
               Go on
             </Button>
           )}
-          {verdict && state === 'done' && (
+          {/* It is shared with the values of a trial, which come after the sweep. */}
+          {verdict && state === 'done' && trials.length >= one.tried && (
             <Button
               icon="bulb"
               onClick={() => openDialog(<ShareSweep sweep={one} verdict={verdict} trials={trials} />)}
