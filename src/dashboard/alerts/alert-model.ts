@@ -1,7 +1,8 @@
 // An alert's condition, channels and state as sentences.
 
 import { intervalMs, parseInterval } from '../../market/interval.ts'
-import type { Alert, Firing } from '../../wire/alert.ts'
+import type { Alert, Firing, Operator } from '../../wire/alert.ts'
+import { OPERATOR_WORDS } from '../../wire/operator-words.ts'
 import { counted, quantity, time } from '../format.ts'
 
 export type { Alert, Firing }
@@ -15,21 +16,12 @@ export const KINDS = [
   ['strategy', 'Orders of a strategy'],
 ] as const
 
-export const OPERATORS = [
-  ['crossing', 'crosses'],
-  ['crossing_up', 'crosses above'],
-  ['crossing_down', 'crosses below'],
-  ['above', 'is above'],
-  ['below', 'is below'],
-  ['entering_channel', 'enters the channel'],
-  ['exiting_channel', 'leaves the channel'],
-  ['inside_channel', 'is inside the channel'],
-  ['outside_channel', 'is outside the channel'],
-  ['moving_up', 'moves up by'],
-  ['moving_down', 'moves down by'],
-  ['moving_up_pct', 'moves up by %'],
-  ['moving_down_pct', 'moves down by %'],
-] as const
+export const needsPercent = (op: string): boolean => op.endsWith('_pct')
+
+const OPS = Object.keys(OPERATOR_WORDS) as readonly Operator[]
+export const OPERATORS = OPS.map(
+  (op) => [op, `${OPERATOR_WORDS[op][0]}${needsPercent(op) ? ' %' : ''}`] as const,
+)
 
 export const FREQUENCIES = [
   ['once', 'Once'],
@@ -40,7 +32,6 @@ export const FREQUENCIES = [
 ] as const
 
 export const needsChannel = (op: string): boolean => op.endsWith('_channel')
-export const needsPercent = (op: string): boolean => op.endsWith('_pct')
 export const needsBars = (op: string): boolean => op.startsWith('moving_')
 export const needsScript = (kind: string): boolean => ['indicator', 'script', 'strategy'].includes(kind)
 export const needsOperator = (kind: string): boolean => kind !== 'script' && kind !== 'strategy'
@@ -56,11 +47,11 @@ export function conditionText(
   if (kind === 'strategy') return 'The strategy’s order fills'
   const subject =
     kind === 'indicator' ? plot || 'The first plot' : (KINDS.find(([id]) => id === kind)?.[1] ?? kind)
-  const verb = OPERATORS.find(([id]) => id === op)?.[1] ?? op ?? ''
   if (op === null) return subject
+  const [verb] = OPERATOR_WORDS[op]
   if (needsChannel(op)) return `${subject} ${verb} ${number(price)} to ${number(price2)}`
   const within = needsBars(op) ? ` within ${counted(bars, 'bar')}` : ''
-  if (needsPercent(op)) return `${subject} ${verb.replace(' %', '')} ${number(percent)}%${within}`
+  if (needsPercent(op)) return `${subject} ${verb} ${number(percent)}%${within}`
   return `${subject} ${verb} ${number(price)}${within}`
 }
 

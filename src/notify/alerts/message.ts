@@ -1,7 +1,7 @@
 // The text of a firing: the alert's own message with its placeholders filled, or a plain sentence.
 
 import { cutText } from '../../lib/text.ts'
-import type { Operator } from '../../wire/alert.ts'
+import { OPERATOR_WORDS } from '../../wire/operator-words.ts'
 import type { Alert } from './alert.ts'
 
 /** What a message may name: of the bar, whose `time` is its opening (UTC ms), and of the alert. */
@@ -32,23 +32,6 @@ export function fillMessage(template: string, { plots: values = {}, time, ...res
   return cutText(filled, MESSAGE_LIMIT)
 }
 
-/** What an operator waits for, and what has happened when it fires. */
-const WORDS: Readonly<Record<Operator, readonly [waits: string, fired: string]>> = {
-  above: ['is above', 'is above'],
-  below: ['is below', 'is below'],
-  crossing: ['crosses', 'crossed'],
-  crossing_up: ['crosses above', 'crossed above'],
-  crossing_down: ['crosses below', 'crossed below'],
-  entering_channel: ['enters the channel', 'entered the channel'],
-  exiting_channel: ['leaves the channel', 'left the channel'],
-  inside_channel: ['is inside the channel', 'is inside the channel'],
-  outside_channel: ['is outside the channel', 'is outside the channel'],
-  moving_up: ['moves up by', 'moved up by'],
-  moving_down: ['moves down by', 'moved down by'],
-  moving_up_pct: ['moves up by', 'moved up by'],
-  moving_down_pct: ['moves down by', 'moved down by'],
-}
-
 type Described = Readonly<Pick<Alert, 'symbol' | 'kind' | 'op' | 'price' | 'price2' | 'percent'>>
 
 /** What an alert waits for, which is its name unless it was given one: `SPX crosses above 3400`. */
@@ -69,7 +52,7 @@ function sentenceOf(alert: Described, tense: 0 | 1): string {
   const { symbol, kind, op, price, price2, percent } = alert
   const what = kind === 'price' ? symbol : `${symbol} ${kind}`
   if (op === null) return what
-  const words = WORDS[op][tense]
+  const words = OPERATOR_WORDS[op][tense]
   if (op.endsWith('_pct')) return `${what} ${words} ${percent}%`
   if (op.endsWith('_channel')) return `${what} ${words} ${price} to ${price2}`
   return `${what} ${words} ${price}`
