@@ -14,7 +14,17 @@ import { Spark } from '../ui/spark.tsx'
 import { Badge, Progress, IconButton } from '../ui/ui.tsx'
 import s from './research.module.css'
 import { share } from '../report/asked.tsx'
-import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
+import {
+  isGoing,
+  isKnown,
+  KINDS,
+  pageOf,
+  profitText,
+  SORTS,
+  stopRun,
+  type Run,
+  type RunKind,
+} from './runs.ts'
 import { dayToRepeat } from '../../language/behaviour.ts'
 import type { Backtest } from '../../wire/backtest.ts'
 import type { PortfolioBody } from '../../wire/portfolio.ts'
@@ -70,25 +80,25 @@ const PROFIT = figure(
   'profit',
   'Net profit',
   (run) =>
-    run.profitPct === null ? (
-      profitText(run)
-    ) : (
+    isKnown(run.profitPct) ? (
       <>
         {gain(run.profitPct)}
         <br />
         <span class="muted">{profitText(run)}</span>
       </>
+    ) : (
+      profitText(run)
     ),
   { tone: ({ profit }) => tone(profit) },
 )
 const DRAWDOWN = figure(
   'drawdown',
   'Max drawdown',
-  ({ drawdown }) => (drawdown === null ? '' : percent(-drawdown)),
+  ({ drawdown }) => isKnown(drawdown) && percent(-drawdown),
   { title: ({ kind }) => (kind === 'portfolio' ? 'Of the curve, at closes' : 'As TradingView counts it') },
 )
-const TRADES = figure('trades', 'Trades', ({ trades }) => (trades === null ? '' : count(trades)))
-const TRIED = figure('tried', 'Tried in all', ({ tried }) => (tried === null ? '' : count(tried)))
+const TRADES = figure('trades', 'Trades', ({ trades }) => isKnown(trades) && count(trades))
+const TRIED = figure('tried', 'Tried in all', ({ tried }) => isKnown(tried) && count(tried))
 const PERIOD = own<Run>(
   'period',
   'Period',
@@ -129,27 +139,19 @@ const pin = ({ onChanged }: Acts): Column<Run> => {
         icon="star"
         class={s.pin}
         label={`Keep ${run.name} for good`}
-        pressed={run.pinned}
+        pressed={run.pinned ?? false}
         onClick={() => attempt(turn(run), onChanged)}
       />
     )
   return own('pinned', 'Star', 'pin', cell, { bare: true })
 }
 
-const STATE_TONES = {
-  queued: 'accent',
-  running: 'accent',
-  done: undefined,
-  failed: 'down',
-  cancelled: undefined,
-  stopped: undefined,
-} as const
-
 /** What state a run is in, in all places; nothing where it is done. */
 export function RunState({ run: { kind, state } }: { readonly run: Pick<Run, 'kind' | 'state'> }) {
   if (state === 'done') return null
   if (kind === 'forward' && state === 'running') return <Badge tone="up">followed</Badge>
-  return <Badge tone={STATE_TONES[state]}>{state}</Badge>
+  const tone = state === 'failed' ? 'down' : isGoing({ state }) ? 'accent' : undefined
+  return <Badge tone={tone}>{state}</Badge>
 }
 
 /** `isAmong`: the list has runs of all kinds. */
@@ -175,7 +177,7 @@ function Title({ run, isAmong }: { readonly run: Run; readonly isAmong: boolean 
         {run.said !== '' && <> · {run.said}</>}
       </span>
       {run.kind !== 'forward' && isGoing(run) && (
-        <Progress fraction={run.fraction} label={`How far ${run.name} is`} />
+        <Progress fraction={run.fraction ?? null} label={`How far ${run.name} is`} />
       )}
     </>
   )

@@ -25,40 +25,28 @@ export interface Run {
   readonly where: string
   /** What came of it, or why nothing did, as a sentence; '' where figures say it. */
   readonly said: string
-  /** From 0 to 1; null = not known. */
-  readonly fraction: number | null
-  readonly profit: number | null
+  /** From 0 to 1. */
+  readonly fraction?: Figure
+  readonly profit?: Figure
   /** Of the money at the start. */
-  readonly profitPct: number | null
-  readonly currency: string
+  readonly profitPct?: Figure
+  readonly currency?: string | null | undefined
   /** Of the highest equity. */
-  readonly drawdown: number | null
-  /** The figures of a backtest, without which the others are null. */
-  readonly summary: Backtest['summary']
-  readonly trades: number | null
+  readonly drawdown?: Figure
+  /** The figures of a backtest, without which it has no others. */
+  readonly summary?: Backtest['summary']
+  readonly trades?: Figure
   /** Its equity in multiples of what it began with. */
-  readonly curve: readonly number[] | null
+  readonly curve?: readonly number[] | null | undefined
   /** Choices of inputs and settings of its script that were ever tried on its market. */
-  readonly tried: number | null
-  readonly range: Backtest['range']
-  readonly pinned: boolean
+  readonly tried?: Figure
+  readonly range?: Backtest['range']
+  readonly pinned?: boolean
   /** Names of what it ran: of a portfolio those of its parts. */
   readonly scripts: readonly string[]
 }
-
-const NONE = {
-  fraction: null,
-  profit: null,
-  profitPct: null,
-  currency: '',
-  drawdown: null,
-  summary: null,
-  trades: null,
-  curve: null,
-  tried: null,
-  range: null,
-  pinned: false,
-} as const
+/** What a kind, or a run that is not done, does not know is missing. */
+type Figure = number | null | undefined
 
 /** What was set for a run, as in a sentence; '' where the script ran as it is. */
 export const givenText = ({ given = {} }: Pick<Backtest, 'given'>): string => {
@@ -70,22 +58,22 @@ export const givenText = ({ given = {} }: Pick<Backtest, 'given'>): string => {
 
 type Named = Pick<Run, 'id' | 'name' | 'state' | 'createdAt'>
 
-/** What the records of all kinds have; what a kind does not know is null. */
+/** What the records of all kinds have. */
 const named = (kind: RunKind, { id, name, state, createdAt }: Named) =>
-  ({ ...NONE, kind, id, name, state, createdAt, scripts: [name] }) as const
+  ({ kind, id, name, state, createdAt, scripts: [name] }) as const
 
 export const ofBacktest = (one: Backtest): Run => ({
   ...named('backtest', one),
   where: `${marketText(one)}${one.range ? ` · ${counted(one.range.bars, 'bar')}` : ''}`,
   said: one.error?.message ?? givenText(one),
-  profit: one.summary?.netProfit ?? null,
-  profitPct: one.summary?.netProfitPct ?? null,
-  currency: one.currency ?? '',
-  drawdown: one.summary ? Math.abs(one.summary.maxDrawdownPct) : null,
+  profit: one.summary?.netProfit,
+  profitPct: one.summary?.netProfitPct,
+  currency: one.currency,
+  drawdown: one.summary && Math.abs(one.summary.maxDrawdownPct),
   summary: one.summary,
-  trades: one.summary?.trades ?? null,
-  curve: one.curve ?? null,
-  tried: one.counted ?? null,
+  trades: one.summary?.trades,
+  curve: one.curve,
+  tried: one.counted,
   range: one.range,
   pinned: one.pinned,
 })
@@ -114,7 +102,7 @@ const ofPortfolio = (one: Portfolio): Run => ({
   where: one.parts.map(({ symbol }) => symbol).join(' · '),
   said: one.error?.message ?? '',
   profit: one.netProfit,
-  currency: one.currency ?? '',
+  currency: one.currency,
   drawdown: one.maxDrawdownPct,
   scripts: one.parts.map(({ name }) => name),
 })
@@ -141,7 +129,7 @@ interface Kind {
   readonly many: string
   /** The folder of its page below Research; a backtest opens on the chart. */
   readonly folder?: string
-  /** The live event that tells of a change, and how often the list is asked for again while one is under way. */
+  /** The live event that tells of a change, and how often one that is under way is asked for again. */
   readonly event?: LiveEvent
   readonly lookMs: number
   readonly load: (limit: number, signal: AbortSignal) => Promise<Listed>
@@ -199,7 +187,7 @@ export const KINDS: Readonly<Record<RunKind, Kind>> = {
     many: 'Sweeps',
     folder: 'sweeps',
     event: 'sweep',
-    lookMs: 2000,
+    lookMs: 1000,
     goesToo: 'Its trials and its verdict are gone then. They stay counted.',
     ...kept('sweeps'),
     load: all(async (signal) =>
@@ -292,5 +280,7 @@ export function isFound(run: Run, query: string): boolean {
   return words.every((word) => text.includes(word))
 }
 
+export const isKnown = (value: Figure): value is number => value !== null && value !== undefined
+
 export const profitText = ({ profit, currency }: Run): string =>
-  profit === null ? '' : money(profit, currency, { plus: true })
+  isKnown(profit) ? money(profit, currency ?? '', { plus: true }) : ''
