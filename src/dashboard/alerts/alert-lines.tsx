@@ -312,22 +312,16 @@ function useDragging({ cell, view, host, lines, onDragged, onMenu }: Dragging): 
       event.stopPropagation()
       if (event.type !== 'mousedown') event.preventDefault()
     }
-    const heard: readonly (readonly [string, (event: never) => void])[] = [
-      ['pointerdown', down],
-      ['pointermove', move],
-      ['pointerup', up],
-      ['pointercancel', cancel],
-      ['mousedown', follow],
-      ['touchstart', follow],
-      ['touchmove', follow],
-    ]
-    for (const [kind, hear] of heard)
-      frame.addEventListener(kind, hear as (event: Event) => void, { capture: true, passive: false })
-    window.addEventListener('keydown', key, { capture: true })
+    const end = new AbortController()
+    const options = { capture: true, passive: false, signal: end.signal }
+    frame.addEventListener('pointerdown', down, options)
+    frame.addEventListener('pointermove', move, options)
+    frame.addEventListener('pointerup', up, options)
+    frame.addEventListener('pointercancel', cancel, options)
+    for (const kind of ['mousedown', 'touchstart', 'touchmove']) frame.addEventListener(kind, follow, options)
+    window.addEventListener('keydown', key, options)
     return () => {
-      for (const [kind, hear] of heard)
-        frame.removeEventListener(kind, hear as (event: Event) => void, { capture: true })
-      window.removeEventListener('keydown', key, { capture: true })
+      end.abort()
       frame.removeAttribute('data-on-alert')
     }
   }, [view])
