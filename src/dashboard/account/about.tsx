@@ -8,6 +8,7 @@ import { pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button } from '../ui/ui.tsx'
 import s from './settings.module.css'
+import { Section } from '../frame/section.tsx'
 
 const LICENCES: readonly (readonly [name: string, licence: string, what: string])[] = [
   ['elysia', 'MIT', 'HTTP'],
@@ -43,8 +44,7 @@ export function About() {
   const health = useAnswer('GET /api/health', {})
   return (
     <>
-      <section>
-        <h2>Chartroom</h2>
+      <Section title="Chartroom">
         <p>Self-hosted trading analysis: Pine Script backtests, replays, alerts, webhooks.</p>
         <Show of={health}>
           {({ version }) => (
@@ -71,14 +71,11 @@ export function About() {
           Lightweight Charts™. Pine Script and TradingView are trademarks of TradingView, Inc. Chartroom is
           compatible with Pine Script and is not made, endorsed or supported by TradingView, Inc.
         </p>
-      </section>
-      <section>
-        <h2>Made with</h2>
-        <p>The people who wrote these made it possible.</p>
+      </Section>
+      <Section title="Made with" about="The people who wrote these made it possible.">
         <DataTable
           label="Packages"
           rows={LICENCES}
-          keyOf={([name]) => name}
           columns={[
             { of: 'package', head: 'Package', look: 'main', cell: ([name]) => name },
             { of: 'version', head: 'Version', look: 'date', cell: ([name]) => VERSIONS[name] },
@@ -87,7 +84,7 @@ export function About() {
           ]}
         />
         <Licences />
-      </section>
+      </Section>
     </>
   )
 }

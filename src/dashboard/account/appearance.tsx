@@ -5,6 +5,7 @@ import { palette, themeChoice, timezone, tourDone } from '../settings.ts'
 import { Button, Select } from '../ui/ui.tsx'
 import { navigate } from '../router.ts'
 import s from './settings.module.css'
+import { Section } from '../frame/section.tsx'
 
 const SYSTEM = 'system'
 const THEMES = [
@@ -30,8 +31,7 @@ export function Appearance() {
   const zones = ['', 'UTC', ...Intl.supportedValuesOf('timeZone')]
   return (
     <>
-      <section>
-        <h2>Theme</h2>
+      <Section title="Theme">
         <p>System follows your computer or phone from dark to light and back. Kept in this browser.</p>
         <div class={s.themes}>
           {THEMES.map(([id, name, [surface, line, text]]) => (
@@ -44,10 +44,8 @@ export function Appearance() {
             </Look>
           ))}
         </div>
-      </section>
-      <section>
-        <h2>Up and down</h2>
-        <p>Blue and orange can be told apart by nearly everybody.</p>
+      </Section>
+      <Section title="Up and down" about="Blue and orange can be told apart by nearly everybody.">
         <div class={s.themes}>
           {PALETTES.map(([id, name, [up, down]]) => (
             <Look key={id} id={id} name={name} of={palette} height={60}>
@@ -55,10 +53,8 @@ export function Appearance() {
             </Look>
           ))}
         </div>
-      </section>
-      <section class={s.form}>
-        <h2>Time zone</h2>
-        <p>Of charts, reports and lists of trades.</p>
+      </Section>
+      <Section class={s.form} title="Time zone" about="Of charts, reports and lists of trades.">
         <Select
           label="Time zone"
           hideLabel
@@ -66,21 +62,17 @@ export function Appearance() {
           options={zones.map((zone) => [zone, zone === '' ? 'The exchange’s own' : zone] as const)}
           onChange={(zone) => (timezone.value = zone)}
         />
-      </section>
-      <section>
-        <h2>Tour</h2>
-        <p>The four steps that are shown at the first start.</p>
-        <Button
-          onClick={() => {
-            tourDone.value = false
-            navigate('/')
-          }}
-        >
-          Show the tour
-        </Button>
-      </section>
+      </Section>
+      <Section title="Tour" about="The four steps that are shown at the first start.">
+        <Button onClick={showTour}>Show the tour</Button>
+      </Section>
     </>
   )
+}
+
+function showTour(): void {
+  tourDone.value = false
+  navigate('/')
 }
 
 interface LookProps<T extends string> {

@@ -8,23 +8,22 @@ import { DropZone } from '../frame/drop-zone.tsx'
 import { Check, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
-import { Badge, Button, Failure } from '../ui/ui.tsx'
+import { Badge, Failure } from '../ui/ui.tsx'
+import { buttons, download } from '../ui/buttons.tsx'
+import { Section } from '../frame/section.tsx'
 
 export const DataSettings = () => (
   <>
-    <section>
-      <h2>Everything you own</h2>
+    <Section title="Everything you own">
       <Export />
-    </section>
-    <section>
-      <h2>Take a file in</h2>
+    </Section>
+    <Section title="Take a file in">
       <Import />
-    </section>
+    </Section>
     {user.value?.role !== 'member' && (
-      <section>
-        <h2>Backup of the server</h2>
+      <Section title="Backup of the server">
         <ServerBackup />
-      </section>
+      </Section>
     )}
     <p>
       <a href={href('/help/backup')}>More about files and backups</a>
@@ -47,12 +46,9 @@ function Export() {
           : 'With all bars that everybody has here'}
       </Check>
       <p>
-        <Button
-          icon="download"
-          onClick={() => location.assign(apiUrl('/api/platform/export', { bars: bars.value ? 'yes' : null }))}
-        >
-          Export everything
-        </Button>
+        {buttons([
+          download('Export everything', '/api/platform/export', { bars: bars.value ? 'yes' : null }),
+        ])}
       </p>
     </>
   )

@@ -6,6 +6,8 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { user, type User } from '../session.ts'
+import { PICTURES } from '../channels/pictures.ts'
+import { browserName } from '../channels/this-browser.ts'
 import { signOut } from './entering.ts'
 import { UserName } from './user-name.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -15,6 +17,9 @@ import { Badge, Button, Field, Select, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { attempt, pageStyles as p, Secret, Show, useAnswer } from '../frame/page.tsx'
 import s from './settings.module.css'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const NAME_FIELDS = bodyFields('PATCH /api/auth/user')
 const PASSWORD_FIELDS = bodyFields('POST /api/auth/password')
@@ -34,8 +39,7 @@ export function Profile() {
     })
   return (
     <>
-      <section>
-        <h2>{me.name}</h2>
+      <Section title={me.name}>
         <p>
           {me.email}
           {me.role === 'owner' && (
@@ -46,12 +50,11 @@ export function Profile() {
           )}
         </p>
         <Button onClick={() => attempt(signOut())}>Sign out</Button>
-      </section>
+      </Section>
       <Name />
       <MailPicture />
       <Password onChanged={sessions.reload} />
-      <section>
-        <h2>Sessions</h2>
+      <Section title="Sessions">
         <p>Browsers that are signed in as you. They end after seven days without a visit.</p>
         <Show of={sessions}>
           {(list) => (
@@ -60,22 +63,15 @@ export function Profile() {
                 label="Sessions"
                 rows={list}
                 wire={SESSION_FIELDS}
-                keyOf={(one) => one.id}
                 columns={({ own, actions }) => [
                   own('userAgent', 'Browser', 'main', browserCell, {
                     title: (one) => one.userAgent,
-                    sort: (one) => browserOf(one.userAgent),
+                    sort: browserOf,
                   }),
                   { of: 'createdAt', head: 'Signed in' },
                   { of: 'lastSeenAt', head: 'Last seen' },
-                  actions(
-                    'End',
-                    (one) =>
-                      !one.current && (
-                        <Button size="small" variant="quiet" onClick={() => end(one)}>
-                          End
-                        </Button>
-                      ),
+                  actions('End', (one) =>
+                    buttons([!one.current && item('End', '', () => end(one))], 'small quiet'),
                   ),
                 ]}
               />
@@ -87,27 +83,20 @@ export function Profile() {
             </>
           )}
         </Show>
-      </section>
+      </Section>
       {me.role === 'owner' && <Members />}
       {me.role === 'owner' && <Invitation />}
     </>
   )
 }
 
-const browserCell = ({ userAgent, current }: Session) => (
+const browserOf = ({ userAgent }: Session) => browserName(userAgent, userAgent.slice(0, 60) || 'Unknown')
+
+const browserCell = (session: Session) => (
   <span>
-    {browserOf(userAgent)} {current && <Badge tone="up">this one</Badge>}
+    {browserOf(session)} {session.current && <Badge tone="up">this one</Badge>}
   </span>
 )
-
-/** `Firefox on Linux`, as far as the user agent tells. */
-function browserOf(userAgent: string): string {
-  const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|HeadlessChrome)[/ ]/.exec(userAgent)?.[1]
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux)/.exec(userAgent)?.[1]
-  const name = { Edg: 'Edge', OPR: 'Opera', HeadlessChrome: 'Chrome' }[browser ?? ''] ?? browser
-  if (!name) return userAgent.slice(0, 60) || 'Unknown'
-  return system ? `${name} on ${system === 'Mac OS X' ? 'macOS' : system}` : name
-}
 
 function Name() {
   const form = useForm({
@@ -119,29 +108,20 @@ function Name() {
     },
   })
   return (
-    <section>
-      <h2>Name</h2>
-      <p>Shown beside your public scripts and ideas.</p>
+    <Section title="Name" about="Shown beside your public scripts and ideas.">
       <Form of={form} action="Change the name" disabled={!form.changed} class={s.form}>
         <Field label="Name" autocomplete="name" {...form.field('name', { required: true })} />
       </Form>
-    </section>
+    </Section>
   )
 }
 
-const MAIL_PICTURES = [
-  ['dark', 'Dark'],
-  ['light', 'Light'],
-  ['off', 'None'],
-] as const
-
 const MailPicture = () => (
-  <section class={s.form}>
-    <h2>E-mails of alerts</h2>
+  <Section class={s.form} title="E-mails of alerts">
     <Select
       label="Chart picture"
       value={user.value?.mailPicture ?? 'dark'}
-      options={MAIL_PICTURES}
+      options={PICTURES}
       onChange={(mailPicture) =>
         attempt(
           call('PATCH /api/auth/user', { body: { mailPicture } }),
@@ -149,7 +129,7 @@ const MailPicture = () => (
         )
       }
     />
-  </section>
+  </Section>
 )
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
@@ -168,8 +148,7 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
     },
   })
   return (
-    <section>
-      <h2>Password</h2>
+    <Section title="Password">
       <p>
         {hasNone
           ? 'You have none, and sign in by other ways. Setting one ends every other session.'
@@ -192,7 +171,7 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
           {...form.field('newPassword', { type: 'password' })}
         />
       </Form>
-    </section>
+    </Section>
   )
 }
 
@@ -210,8 +189,7 @@ function Members() {
       accounts.reload()
     })
   return (
-    <section>
-      <h2>Members</h2>
+    <Section title="Members">
       <p>
         What you and admins import is everybody's, and yours to change. A member's bars are the member's own.
       </p>
@@ -221,7 +199,6 @@ function Members() {
             label="Members"
             rows={list}
             wire={USER_FIELDS}
-            keyOf={(one) => one.id}
             columns={({ own }) => [
               { of: 'name', head: 'Name', look: 'main' },
               { of: 'email', head: 'E-mail', look: 'muted' },
@@ -242,26 +219,22 @@ function Members() {
           />
         )}
       </Show>
-    </section>
+    </Section>
   )
 }
 
 function Invitation() {
   const [link, setLink] = useState<{ url: string; expiresAt: number } | null>(null)
   return (
-    <section>
-      <h2>Invite somebody</h2>
-      <p>A link lets one person sign up, within a week.</p>
+    <Section title="Invite somebody" about="A link lets one person sign up, within a week.">
       {link ? (
         <div class={`${p['form']} ${s.form}`} style={{ maxWidth: '620px' }}>
           <Secret value={link.url} label="Invitation link" />
           <span class="muted">Shown once. It works {ago(link.expiresAt).replace('in', 'for')}.</span>
         </div>
       ) : (
-        <Button icon="plus" onClick={() => attempt(call('POST /api/auth/invitations'), setLink)}>
-          Make a link
-        </Button>
+        buttons([item('Make a link', 'plus', () => attempt(call('POST /api/auth/invitations'), setLink))])
       )}
-    </section>
+    </Section>
   )
 }

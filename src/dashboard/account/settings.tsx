@@ -19,6 +19,9 @@ import { count, ago } from '../format.ts'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentType])[] = [
   ['profile', 'Profile', Profile],
@@ -69,17 +72,15 @@ export function Settings({ section: named }: { readonly section?: string }) {
 function AppSettings() {
   return (
     <>
-      <section>
-        <h2>Install</h2>
+      <Section title="Install">
         <Install />
-      </section>
-      <section>
-        <h2>Offline</h2>
+      </Section>
+      <Section title="Offline">
         {canWorkOffline() ? <Kept /> : <p>Not here, for the same reason.</p>}
         <p>
           <a href={href('/help/install')}>More about installing and working offline</a>
         </p>
-      </section>
+      </Section>
     </>
   )
 }
@@ -105,9 +106,7 @@ function Install() {
     return (
       <>
         <p>An own window and icon, on this computer or phone.</p>
-        <Button variant="primary" icon="download" onClick={() => void offline.install()}>
-          Install Chartroom
-        </Button>
+        {buttons([item('Install Chartroom', 'download', () => void offline.install(), { primary: true })])}
       </>
     )
   return (
@@ -143,9 +142,7 @@ function Inbox() {
   const errors = useAnswer('GET /api/errors', {}, 'errors')
   return (
     <>
-      <section>
-        <h2>Messages</h2>
-        <p>Written on the help page. Answer them by mail.</p>
+      <Section title="Messages" about="Written on the help page. Answer them by mail.">
         <Listed of={tickets} label="Messages" class={p['list']} empty={<Empty title="No messages" />}>
           {(one) => (
             <li key={one.id} class={s.file}>
@@ -159,9 +156,8 @@ function Inbox() {
             </li>
           )}
         </Listed>
-      </section>
-      <section>
-        <h2>Errors in browsers</h2>
+      </Section>
+      <Section title="Errors in browsers">
         <p>Reported by this page and by integrations, alike ones counted together. Only you see them.</p>
         <Show of={errors}>
           {(list) => (
@@ -169,7 +165,6 @@ function Inbox() {
               label="Errors"
               rows={list}
               wire={ERROR_FIELDS}
-              keyOf={(one) => one.id}
               empty={<Empty title="No errors">That is how it should be.</Empty>}
               columns={({ own }) => [
                 own('message', 'Message', 'main', ({ message, sample: { url } }) => (
@@ -185,7 +180,7 @@ function Inbox() {
             />
           )}
         </Show>
-      </section>
+      </Section>
     </>
   )
 }

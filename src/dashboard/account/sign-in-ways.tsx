@@ -10,11 +10,14 @@ import { href } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Button, Empty, Field, toast } from '../ui/ui.tsx'
+import { Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { addPasskey, hasPasskeys } from './passkey.ts'
 import { comeBack, isBack, leaveToLink } from './provider.ts'
 import { UserName } from './user-name.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const PASSKEY_FIELDS = rowFields('GET /api/auth/ways', 'passkeys')
 const IDENTITY_FIELDS = rowFields('GET /api/auth/ways', 'identities')
@@ -29,34 +32,27 @@ export function SignInWays() {
       ways.reload()
     })
   }, [])
+  const add = (asksPassword: boolean) => openDialog(<AddPasskey asksPassword={asksPassword} />, ways.reload)
   return (
     <Show of={ways}>
       {({ password, provider, passkeysRefused, passkeys, identities }) => (
         <>
-          <section>
-            <h2>Passkeys</h2>
+          <Section title="Passkeys">
             <p>
               Sign in with your fingerprint, face or PIN instead of a password.{' '}
               <a href={href('/help/passkeys')}>How passkeys work</a>
             </p>
             {passkeysRefused === null && hasPasskeys() ? (
               <div class={p['actions']} style={{ marginBottom: '16px' }}>
-                <Button
-                  variant="primary"
-                  icon="plus"
-                  onClick={() => openDialog(<AddPasskey asksPassword={password} />, ways.reload)}
-                >
-                  Add a passkey
-                </Button>
+                {buttons([item('Add a passkey', 'plus', () => add(password), { primary: true })])}
               </div>
             ) : (
               <p role="note">{passkeysRefused ?? 'This browser has no passkeys, or is too old for them.'}</p>
             )}
             <Passkeys of={passkeys} onChanged={ways.reload} />
-          </section>
+          </Section>
           {(provider !== null || identities.length > 0) && (
-            <section>
-              <h2>{provider ?? 'Identity provider'}</h2>
+            <Section title={provider ?? 'Identity provider'}>
               <p>
                 {provider === null
                   ? 'This server has no identity provider any more; these sign nobody in.'
@@ -65,16 +61,15 @@ export function SignInWays() {
               </p>
               {provider !== null && (
                 <div class={p['actions']} style={{ marginBottom: '16px' }}>
-                  <Button
-                    icon="plus"
-                    onClick={() => openDialog(<Link provider={provider} asksPassword={password} />)}
-                  >
-                    Link {provider}
-                  </Button>
+                  {buttons([
+                    item(`Link ${provider}`, 'plus', () =>
+                      openDialog(<Link provider={provider} asksPassword={password} />),
+                    ),
+                  ])}
                 </div>
               )}
               <Identities of={identities} onChanged={ways.reload} />
-            </section>
+            </Section>
           )}
         </>
       )}
@@ -101,7 +96,6 @@ function Passkeys({ of, onChanged }: ListProps<Passkey>) {
       label="Passkeys"
       rows={of}
       wire={PASSKEY_FIELDS}
-      keyOf={(one) => one.id}
       empty={<Empty title="No passkeys yet">A passkey cannot be guessed, and no other site gets it.</Empty>}
       columns={({ own, actions }) => [
         own('name', 'Name', 'main', (passkey) => (
@@ -115,26 +109,15 @@ function Passkeys({ of, onChanged }: ListProps<Passkey>) {
         )),
         { of: 'createdAt', head: 'Added', cell: (one) => ago(one.createdAt) },
         { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
-        actions('Change', (passkey) => (
-          <>
-            <Button
-              size="small"
-              variant="quiet"
-              aria-label={`Rename ${passkey.name}`}
-              onClick={() => rename(passkey)}
-            >
-              Rename
-            </Button>
-            <Button
-              size="small"
-              variant="danger"
-              aria-label={`Remove ${passkey.name}`}
-              onClick={() => remove(passkey)}
-            >
-              Remove
-            </Button>
-          </>
-        )),
+        actions('Change', (passkey) =>
+          buttons(
+            [
+              item('Rename', '', () => rename(passkey), { label: `Rename ${passkey.name}` }),
+              item('Remove', '', () => remove(passkey), { danger: true, label: `Remove ${passkey.name}` }),
+            ],
+            'small quiet',
+          ),
+        ),
       ]}
     />
   )
@@ -153,17 +136,14 @@ function Identities({ of, onChanged }: ListProps<Identity>) {
       label="Identities"
       rows={of}
       wire={IDENTITY_FIELDS}
-      keyOf={(one) => one.id}
       empty={<Empty title="Nothing linked yet">Link yourself, whatever address you have there.</Empty>}
       columns={({ actions }) => [
         { of: 'email', head: 'E-mail there', look: 'main', empty: 'not told' },
         { of: 'issuer', head: 'Of', look: 'muted' },
         { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
-        actions('Unlink', (identity) => (
-          <Button size="small" variant="danger" onClick={() => unlink(identity)}>
-            Unlink
-          </Button>
-        )),
+        actions('Unlink', (identity) =>
+          buttons([item('Unlink', '', () => unlink(identity), { danger: true })], 'small'),
+        ),
       ]}
     />
   )

@@ -8,10 +8,13 @@ import { href } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Badge, Button, Empty, Field, Select } from '../ui/ui.tsx'
+import { Badge, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { askFirst, openSecret, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import s from './settings.module.css'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
 const BODY_FIELDS = bodyFields('POST /api/platform/tokens')
@@ -34,22 +37,16 @@ export function Tokens() {
       action: 'Revoke token',
       run: () => call('DELETE /api/platform/tokens', { query: { id: token.id } }).then(list.reload),
     })
-  const revokeButton = (one: Token) => (
-    <Button size="small" variant="danger" aria-label={`Revoke ${nameOf(one)}`} onClick={() => revoke(one)}>
-      Revoke
-    </Button>
-  )
+  const revokeButton = (one: Token) =>
+    item('Revoke', '', () => revoke(one), { danger: true, label: `Revoke ${nameOf(one)}` })
   return (
-    <section>
-      <h2>API tokens</h2>
+    <Section title="API tokens">
       <p>
         For scripts and tools that talk to the API as you: <code>Authorization: Bearer crm_pat_…</code>.{' '}
         <a href={href('/help/api-tokens')}>How tokens work</a>
       </p>
       <div class={p['actions']} style={{ marginBottom: '16px' }}>
-        <Button variant="primary" icon="plus" onClick={make}>
-          New token
-        </Button>
+        {buttons([item('New token', 'plus', make, { primary: true })])}
       </div>
       <Show of={list}>
         {(tokens) => (
@@ -57,7 +54,6 @@ export function Tokens() {
             label="API tokens"
             rows={tokens}
             wire={FIELDS}
-            keyOf={(one) => one.id}
             empty={
               <Empty title="No tokens yet">
                 Make one to run backtests from the command line, a notebook or a bot.
@@ -75,12 +71,12 @@ export function Tokens() {
               { of: 'scopes', head: 'May', look: 'note', cell: (one) => scopesText(one.scopes) },
               { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
               { of: 'expiresAt', head: 'Expires', cell: expiryOf },
-              actions('Revoke', (one) => one.status === 'active' && revokeButton(one)),
+              actions('Revoke', (one) => buttons([one.status === 'active' && revokeButton(one)], 'small')),
             ]}
           />
         )}
       </Show>
-    </section>
+    </Section>
   )
 }
 
@@ -160,12 +156,13 @@ function NewToken() {
           ))}
         </div>
         <div class={p['formFoot']}>
-          <Button size="small" onClick={() => choose(SCOPES)}>
-            Everything
-          </Button>
-          <Button size="small" onClick={() => choose(SCOPES.filter((one) => one.endsWith('read')))}>
-            Read only
-          </Button>
+          {buttons(
+            [
+              item('Everything', '', () => choose(SCOPES)),
+              item('Read only', '', () => choose(SCOPES.filter((one) => one.endsWith('read')))),
+            ],
+            'small',
+          )}
         </div>
       </fieldset>
     </FormDialog>

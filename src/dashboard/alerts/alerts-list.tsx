@@ -1,12 +1,12 @@
 // Alerts and firings as rows, shared by the page and the drawer.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { marketText } from '../format.ts'
+import { marketText, nameOf } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
 import { item, Menu } from '../ui/menu.tsx'
-import { Badge, Button, Said, Empty } from '../ui/ui.tsx'
+import { Badge, Said, Empty } from '../ui/ui.tsx'
 import {
   barText,
   conditionText,
@@ -19,7 +19,6 @@ import {
   type Firing,
 } from './alert-model.ts'
 import {
-  askFirst,
   attempt,
   useLoad,
   useReloadWhile,
@@ -36,27 +35,28 @@ import { alertsChanged } from './on-charts.ts'
 import { followOf, lookAtFeeds, lookForSilence, sendsMail, silenceOf } from './silence.ts'
 import s from './alerts.module.css'
 import { keysShown } from '../commands.ts'
+import { buttons, deletion } from '../ui/buttons.tsx'
 
 const FEEDS_AGAIN_MS = 10_000
 
 export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<Paged<Firing>> } {
-  const [tick, setTick] = useState(0)
-  useEffect(() => {
-    const again = () => setTick((n) => n + 1)
-    return onLive('firing', again, again)
-  }, [])
-  const keys = [alertsChanged.value, tick]
+  const keys = [alertsChanged.value]
   useEffect(() => {
     // Alerts are shown without it as well. A firing tells by itself that bars came.
     lookForSilence().catch(() => undefined)
-  }, [alertsChanged.value])
+  }, keys)
   const alerts = useLoad(async (signal) => (await call('GET /api/platform/alerts', { signal })).alerts, keys)
   useReloadWhile(alerts.data?.some(isOn) === true, { reload: lookAtFeeds }, FEEDS_AGAIN_MS)
   const firings = usePages('firings', (asked) => call('GET /api/platform/alerts/firings', asked), keys)
+  useEffect(() => {
+    const again = () => [alerts, firings].forEach(({ reload }) => reload())
+    return onLive('firing', again, again)
+  }, [])
   return { alerts, firings }
 }
 
 const changed = () => alertsChanged.value++
+const SEEN = 'I have seen it'
 
 function AlertRow({ alert }: { readonly alert: Alert }) {
   const silence = silenceOf(alert)
@@ -64,13 +64,6 @@ function AlertRow({ alert }: { readonly alert: Alert }) {
   const path = { id: alert.id }
   const turn = (state: 'active' | 'paused') =>
     attempt(call('PATCH /api/platform/alerts/{id}', { path, body: { state } }), changed)
-  const remove = () =>
-    askFirst({
-      title: 'Delete the alert?',
-      text: `${conditionText(alert)} on ${alert.exchange}:${alert.symbol}. Its firings go with it.`,
-      action: 'Delete alert',
-      run: () => call('DELETE /api/platform/alerts/{id}', { path }).then(changed),
-    })
   return (
     <li class={s.row} data-state={alert.state}>
       <div class={s.main}>
@@ -88,13 +81,7 @@ function AlertRow({ alert }: { readonly alert: Alert }) {
             <Said text={silence} />
           </span>
         )}
-        {follow && (
-          <span>
-            <Button size="small" onClick={follow}>
-              Follow {alert.symbol}
-            </Button>
-          </span>
-        )}
+        {follow && <span>{buttons([item(`Follow ${alert.symbol}`, '', follow)], 'small')}</span>}
       </div>
       <div class={s.side}>
         <Badge tone={silence === null ? STATE_TONES[alert.state] : 'warn'}>{alert.state}</Badge>
@@ -112,7 +99,12 @@ function AlertRow({ alert }: { readonly alert: Alert }) {
             ? item('Pause', 'pause', () => turn('paused'))
             : item(alert.state === 'paused' ? 'Resume' : 'Arm again', 'play', () => turn('active')),
           '-',
-          item('Delete', 'trash', remove, { danger: true }),
+          deletion({
+            title: 'Delete the alert?',
+            text: `${conditionText(alert)} on ${nameOf(alert)}. Its firings go with it.`,
+            action: 'Delete alert',
+            run: () => call('DELETE /api/platform/alerts/{id}', { path }).then(changed),
+          }),
         ]}
       />
     </li>
@@ -153,14 +145,7 @@ export function FiringRow({ firing }: { readonly firing: Firing }) {
       </button>
       {firing.escalatesAt !== null &&
         (firing.acknowledgedAt === null ? (
-          <Button
-            size="small"
-            icon="check"
-            aria-label={`I have seen it: ${firing.message}`}
-            onClick={acknowledge}
-          >
-            I have seen it
-          </Button>
+          buttons([item(SEEN, 'check', acknowledge, { label: `${SEEN}: ${firing.message}` })], 'small')
         ) : (
           <span class={s.note}>
             seen <Ago at={firing.acknowledgedAt} />
@@ -180,9 +165,7 @@ export function AlertDrawer() {
     <div>
       <div class={p['drawerHead']}>
         <span />
-        <Button size="small" icon="plus" onClick={() => (alertAt.value = {})}>
-          New alert
-        </Button>
+        {buttons([item('New alert', 'plus', () => (alertAt.value = {}))], 'small')}
       </div>
       <Listed
         of={alerts}

@@ -10,6 +10,8 @@ import { Badge, Button, cx, Empty, Tabs } from '../ui/ui.tsx'
 import { alertAt, market } from '../workspace.ts'
 import { isOn, nameText } from './alert-model.ts'
 import { AlertRows, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 const Channels = lazy(async () => (await import('../channels/channels.tsx')).Channels)
 const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
@@ -33,11 +35,7 @@ export function Alerts({ tab }: { readonly tab?: string }) {
     <Page
       title="Alerts"
       about="Looked at whenever a bar arrives, from an import, the API or a provider."
-      actions={
-        <Button variant="primary" icon="bell" onClick={() => (alertAt.value = {})}>
-          New alert
-        </Button>
-      }
+      actions={buttons([item('New alert', 'bell', () => (alertAt.value = {}), { primary: true })])}
     >
       <Tabs
         label="Alerts"

@@ -3,9 +3,11 @@
 import { Show } from '../frame/page.tsx'
 import { subjectId, type TabProps } from '../research/subject.ts'
 import { useStored } from '../studies/catalogue.ts'
-import { Button, Empty } from '../ui/ui.tsx'
+import { Empty } from '../ui/ui.tsx'
 import { alertAt } from '../workspace.ts'
 import { AlertRows, useAlerts } from './alerts-list.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 export function ScriptAlerts({ subject }: TabProps) {
   const { alerts } = useAlerts()
@@ -18,11 +20,7 @@ export function ScriptAlerts({ subject }: TabProps) {
       .filter(({ source }) => source.trimEnd() === text || source.startsWith(`${text}\nplot((`))
       .map(({ id }) => subjectId(id)),
   ]
-  const add = (
-    <Button icon="bell" onClick={() => (alertAt.value = { subject })}>
-      Add alert…
-    </Button>
-  )
+  const add = buttons([item('Add alert…', 'bell', () => (alertAt.value = { subject }))])
   return (
     <Show of={alerts}>
       {(list) => {

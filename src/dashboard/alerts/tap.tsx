@@ -7,7 +7,8 @@ import { ago, marketText } from '../format.ts'
 import { attempt, Page, Show, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { visiting } from '../session.ts'
-import { Button } from '../ui/ui.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 export function Tap() {
   const [token] = useState(() => location.hash.slice(1))
@@ -36,11 +37,9 @@ export function Tap() {
                 {marketText(now)} · {ago(firedAt)}
               </p>
               <p role="status">{isDone && DONE[action]}</p>
-              {!isDone && (
-                <Button variant="primary" disabled={busy} onClick={() => attempt(follow())}>
-                  {TODO[action]}
-                </Button>
-              )}
+              {buttons([
+                !isDone && item(TODO[action], '', () => attempt(follow()), { primary: true, disabled: busy }),
+              ])}
               {!visiting() && (
                 <p>
                   <a href={href('/alerts')}>All alerts</a>

@@ -78,7 +78,6 @@ export function CompareRuns() {
           <DataTable
             label="Figures of the runs"
             rows={runs}
-            keyOf={({ id }) => id}
             columns={columnsOf(runs, (id) => {
               setHidden(hidden.filter((one) => one !== id))
               show(ids.filter((one) => one !== id))

@@ -27,11 +27,6 @@ const namesOf = (all: readonly BridgeSource[]) => all.map(({ id, name }) => [id,
 
 export type BridgeSource = Pick<Bridge, 'id' | 'name'>
 
-interface BridgeFormProps {
-  readonly bridge: Bridge | null
-  readonly sources: readonly BridgeSource[]
-}
-
 const startOf = (bridge: Bridge | null, template: OrderTemplate) => ({
   name: bridge?.name ?? '',
   url: '',
@@ -69,7 +64,7 @@ function bodyOf(values: Values, isAlert: boolean, usualName: string) {
 
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text))
 
-export function BridgeForm({ bridge, sources }: BridgeFormProps) {
+export function BridgeForm({ bridge, sources }: { bridge: Bridge | null; sources: readonly BridgeSource[] }) {
   const [template, setTemplate] = useState<TemplateName>(bridge?.template ?? 'traderspost')
   const [sourceId, setSourceId] = useState(bridge?.sourceId ?? sources[0]?.id ?? '')
   const told = useAnswer('GET /api/platform/channels', {}, 'channels')

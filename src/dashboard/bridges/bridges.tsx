@@ -26,8 +26,11 @@ import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { item, Menu, type MenuItems } from '../ui/menu.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Badge, Button, Empty, Field, toast } from '../ui/ui.tsx'
+import { Badge, Empty, Field, toast } from '../ui/ui.tsx'
+import { answerOf, SENT_TONES } from '../webhooks/sent.ts'
 import { BridgeForm, type BridgeSource } from './bridge-form.tsx'
+import { buttons, deletion } from '../ui/buttons.tsx'
+import { Section } from '../frame/section.tsx'
 
 const WHY: Readonly<Record<NonNullable<BridgeOrder['reason']>, string>> = {
   dry_run: 'dry run: not sent',
@@ -66,11 +69,7 @@ export function Bridges() {
   const { list, orders, reload } = useBridges()
   const edit = (bridge: Bridge | null) =>
     openDialog(<BridgeForm bridge={bridge} sources={list.data?.sources ?? []} />, reload)
-  const add = (
-    <Button variant="primary" icon="plus" onClick={() => edit(null)}>
-      Add a bridge
-    </Button>
-  )
+  const add = buttons([item('Add a bridge', 'plus', () => edit(null), { primary: true })])
   return (
     <Panel
       about={
@@ -104,11 +103,24 @@ export function Bridges() {
               </Empty>
             ) : (
               <>
-                <BridgesTable bridges={bridges} sources={sources} onEdit={edit} onChanged={reload} />
-                <section class={p['section']}>
-                  <h2>Orders</h2>
+                <DataTable
+                  label="Bridges"
+                  rows={bridges}
+                  columns={({ own, actions }) => [
+                    own('name', 'Name', 'main', (one) => nameCell(one, sources)),
+                    own('expected', 'By its signals', 'number', ({ expected }) => quantity(expected)),
+                    own('held', 'Receiver has', 'number', ({ dryRun, held }) =>
+                      dryRun ? `would have ${quantity(held)}` : quantity(held),
+                    ),
+                    own('status', 'State', '', stateCell),
+                    actions('Actions', (one) => (
+                      <Menu label={`More for ${one.name}`} items={itemsOf(one, edit, reload)} />
+                    )),
+                  ]}
+                />
+                <Section class={p['section']} title="Orders">
                   <Orders orders={orders} bridges={bridges} />
-                </section>
+                </Section>
               </>
             )}
           </>
@@ -123,12 +135,6 @@ function Switch({ stopped, onChanged }: { readonly stopped: boolean; readonly on
     await call('PUT /api/platform/bridges/switch', { body: { stopped: to } })
     onChanged()
   }
-  if (stopped)
-    return (
-      <Button icon="play" onClick={() => attempt(turn(false))}>
-        Let them go on
-      </Button>
-    )
   const stop = () =>
     askFirst({
       title: 'Stop all orders?',
@@ -137,42 +143,17 @@ function Switch({ stopped, onChanged }: { readonly stopped: boolean; readonly on
       run: () => turn(true),
     })
   return (
-    <Button variant="danger" icon="pause" onClick={stop}>
-      Stop all orders
-    </Button>
+    <>
+      {buttons([
+        stopped
+          ? item('Let them go on', 'play', () => attempt(turn(false)))
+          : item('Stop all orders', 'pause', stop, { danger: true }),
+      ])}
+    </>
   )
 }
 
-interface BridgesTableProps extends Pick<ActionsProps, 'onEdit' | 'onChanged'> {
-  readonly bridges: readonly Bridge[]
-  readonly sources: readonly BridgeSource[]
-}
-
-function BridgesTable({ bridges, sources, onEdit, onChanged }: BridgesTableProps) {
-  return (
-    <DataTable
-      label="Bridges"
-      rows={bridges}
-      keyOf={({ id }) => id}
-      columns={({ own, actions }) => [
-        own('name', 'Name', 'main', (one) => <BridgeName bridge={one} sources={sources} />),
-        own('expected', 'By its signals', 'number', ({ expected }) => quantity(expected)),
-        own('held', 'Receiver has', 'number', ({ dryRun, held }) =>
-          dryRun ? `would have ${quantity(held)}` : quantity(held),
-        ),
-        own('status', 'State', '', (one) => <State bridge={one} />),
-        actions('Actions', (one) => <Actions bridge={one} onEdit={onEdit} onChanged={onChanged} />),
-      ]}
-    />
-  )
-}
-
-interface NameProps {
-  readonly bridge: Bridge
-  readonly sources: readonly BridgeSource[]
-}
-
-function BridgeName({ bridge, sources }: NameProps) {
+function nameCell(bridge: Bridge, sources: readonly BridgeSource[]) {
   const source = sources.find(({ id }) => id === bridge.sourceId)
   return (
     <>
@@ -185,8 +166,7 @@ function BridgeName({ bridge, sources }: NameProps) {
   )
 }
 
-function State({ bridge }: { readonly bridge: Bridge }) {
-  const { status, disabledReason, dryRun, waitsForFlat, difference } = bridge
+function stateCell({ status, disabledReason, dryRun, waitsForFlat, difference }: Bridge) {
   if (status === 'disabled')
     return <Badge>{disabledReason === 'secret_lost' ? 'enter its secrets again' : 'disabled'}</Badge>
   return (
@@ -201,13 +181,7 @@ function State({ bridge }: { readonly bridge: Bridge }) {
   )
 }
 
-interface ActionsProps {
-  readonly bridge: Bridge
-  readonly onEdit: (bridge: Bridge) => void
-  readonly onChanged: () => void
-}
-
-function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
+function itemsOf(bridge: Bridge, onEdit: (bridge: Bridge) => void, onChanged: () => void): MenuItems {
   const { id, name, status, dryRun } = bridge
   const path = { id }
   const change = async (body: { dryRun?: boolean; status?: Bridge['status'] }) => {
@@ -216,7 +190,7 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
   }
   const tryIt = async () => {
     const { body } = await call('POST /api/platform/bridges/{id}/test', { path })
-    if (dryRun) openDialog(<WouldBeSent body={body} />)
+    if (dryRun) showWouldBe(body)
     else toast('A test is on its way: its answer comes below.')
     onChanged()
   }
@@ -228,18 +202,11 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
       action: 'Send orders',
       run: () => change({ dryRun: false }),
     })
-  const remove = () =>
-    askFirst({
-      title: `Delete ${name}?`,
-      text: 'What waits is not sent. Positions at the broker stay.',
-      action: 'Delete',
-      run: () => call('DELETE /api/platform/bridges/{id}', { path }).then(onChanged),
-    })
   const setHeld = () => openDialog(<HeldForm bridge={bridge} />, onChanged)
   const turned: MenuItems = dryRun
     ? [item('End the dry run', 'play', goLive)]
     : [item('Back to a dry run', 'pause', () => attempt(change({ dryRun: true })))]
-  const items: MenuItems = [
+  return [
     item('Change', 'tune', () => onEdit(bridge)),
     ...(isActive ? [item('Try it', 'play', () => attempt(tryIt())), ...turned] : []),
     item('Set what the receiver has', 'tune', setHeld),
@@ -247,19 +214,22 @@ function Actions({ bridge, onEdit, onChanged }: ActionsProps) {
       ? item('Disable', 'pause', () => attempt(change({ status: 'disabled' })))
       : item('Enable', 'play', () => attempt(change({ status: 'active' }))),
     '-',
-    item('Delete', 'trash', remove, { danger: true }),
+    deletion({
+      title: `Delete ${name}?`,
+      text: 'What waits is not sent. Positions at the broker stay.',
+      action: 'Delete',
+      run: () => call('DELETE /api/platform/bridges/{id}', { path }).then(onChanged),
+    }),
   ]
-  return <Menu label={`More for ${name}`} items={items} />
 }
 
-function WouldBeSent({ body }: { readonly body: string }) {
-  return (
+const showWouldBe = (body: string): void =>
+  openDialog(
     <Dialog title="This would be sent">
       <p>It is a dry run: nothing was sent. The secret takes its place only on the way.</p>
       <CodeBlock text={body} label="Message" />
-    </Dialog>
+    </Dialog>,
   )
-}
 
 function whatCanHappen({ honoursKeys, template, host }: Bridge): string {
   const who = template === 'generic' ? host : ORDER_TEMPLATES[template].label
@@ -290,12 +260,7 @@ function HeldForm({ bridge }: { readonly bridge: Bridge }) {
   )
 }
 
-interface OrdersProps {
-  readonly orders: Loaded<Paged<BridgeOrder>>
-  readonly bridges: readonly Bridge[]
-}
-
-function Orders({ orders, bridges }: OrdersProps) {
+function Orders({ orders, bridges }: { orders: Loaded<Paged<BridgeOrder>>; bridges: readonly Bridge[] }) {
   const nameOf = (bridgeId: string) => bridges.find(({ id }) => id === bridgeId)?.name ?? 'deleted'
   const again = (id: string) =>
     attempt(call('POST /api/platform/bridges/orders/{id}/resend', { path: { id } }), orders.reload)
@@ -305,7 +270,6 @@ function Orders({ orders, bridges }: OrdersProps) {
         <DataTable
           label="Orders"
           rows={items}
-          keyOf={({ id }) => id}
           onMore={onMore}
           empty={
             <p class="muted">
@@ -315,18 +279,18 @@ function Orders({ orders, bridges }: OrdersProps) {
           columns={({ own, actions }) => [
             { of: 'createdAt', head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
             own('bridgeId', 'Bridge', '', (one) => nameOf(one.bridgeId)),
-            {
-              ...own(
-                'orderId',
-                'Order',
-                'main',
-                (one) => `${one.side} ${quantity(one.qty)} · ${one.orderId}`,
-              ),
-              title: ({ key }) => `Key ${key}`,
-            },
-            own('state', 'State', '', (one) => <OrderState order={one} />),
+            own('orderId', 'Order', 'main', orderText, { title: ({ key }) => `Key ${key}` }),
+            own('state', 'State', '', orderState),
             own('attempts', 'Answer', 'note', answerText),
-            actions('Actions', (one) => <Again order={one} onClick={() => again(one.id)} />),
+            actions('Actions', (one) =>
+              buttons(
+                [
+                  (one.state === 'failed' || one.reason === 'stopped') &&
+                    item('Send again', 'replay', () => again(one.id), { label: `Send ${one.orderId} again` }),
+                ],
+                'small quiet',
+              ),
+            ),
           ]}
         />
       )}
@@ -334,21 +298,12 @@ function Orders({ orders, bridges }: OrdersProps) {
   )
 }
 
-function Again({ order, onClick }: { readonly order: BridgeOrder; readonly onClick: () => void }) {
-  if (order.state !== 'failed' && order.reason !== 'stopped') return null
-  const label = `Send ${order.orderId} again`
-  return (
-    <Button size="small" variant="quiet" icon="replay" aria-label={label} onClick={onClick}>
-      Send again
-    </Button>
-  )
-}
+const orderText = ({ side, qty, orderId }: BridgeOrder) => `${side} ${quantity(qty)} · ${orderId}`
 
 const STATES = { pending: 'open', delivered: 'taken', failed: 'not taken', cancelled: 'not sent' } as const
-const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
 
-function OrderState({ order: { state, reason, barTime } }: { readonly order: BridgeOrder }) {
-  const tone = reason === 'unsure' ? 'warn' : TONES[state]
+function orderState({ state, reason, barTime }: BridgeOrder) {
+  const tone = reason === 'unsure' ? 'warn' : SENT_TONES[state]
   const bar = reason === 'late' ? `: bar of ${time(barTime, timezone.value || 'UTC', true)}` : ''
   const text = reason === null ? STATES[state] : `${WHY[reason]}${bar}`
   return <Badge tone={tone}>{text}</Badge>
@@ -357,7 +312,6 @@ function OrderState({ order: { state, reason, barTime } }: { readonly order: Bri
 function answerText({ attempts }: BridgeOrder): string {
   const last = attempts.at(-1)
   if (!last) return ''
-  const said = last.status > 0 ? String(last.status) : (last.failure ?? 'no answer').replaceAll('_', ' ')
   const tries = attempts.length > 1 ? `${attempts.length} tries: ` : ''
-  return `${tries}${said}${last.excerpt ? ` ${last.excerpt.slice(0, 120)}` : ''}`
+  return `${tries}${answerOf(last)}${last.excerpt ? ` ${last.excerpt.slice(0, 120)}` : ''}`
 }

@@ -13,12 +13,15 @@ import { user } from '../session.ts'
 import { Ago } from '../ui/ago.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Badge, Button, Empty, Field, messageOf, Select, toast } from '../ui/ui.tsx'
+import { Badge, Empty, Field, messageOf, Select, toast } from '../ui/ui.tsx'
 import { OpenTabs } from './open-tabs.tsx'
+import { answerOf, SENT_TONES } from '../webhooks/sent.ts'
+import { PICTURES } from './pictures.ts'
 import { LogDialog, Row } from './rows.tsx'
 import { browserName, isOfThisBrowser, ownKey, subscribed, unsubscribe, whyNoPush } from './this-browser.ts'
 import { paceBody, paceFields, paceStart, paceText } from './pace-fields.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { buttons } from '../ui/buttons.tsx'
 
 const BODY_FIELDS = bodyFields('POST /api/platform/channels')
 const REASONS = {
@@ -26,13 +29,6 @@ const REASONS = {
   gone: 'disabled: it answered that it is gone',
   failing: 'disabled: nothing but failures for five days',
   secret_lost: 'disabled: the server lost the key to its secrets; enter them again',
-} as const
-const TONES = {
-  pending: 'accent',
-  delivered: 'up',
-  failed: 'down',
-  cancelled: undefined,
-  joined: undefined,
 } as const
 /** How often and how long the answer to a test is waited for. */
 const LOOK_MS = 500
@@ -54,11 +50,7 @@ export function Channels() {
     const here = channels.find((one) => isOfThisBrowser(one, own)) ?? null
     openDialog(<ChannelForm channel={channel} kinds={kinds} here={here} />, list.reload)
   }
-  const add = (
-    <Button variant="primary" icon="plus" onClick={() => edit(null)}>
-      Add a channel
-    </Button>
-  )
+  const add = buttons([item('Add a channel', 'plus', () => edit(null), { primary: true })])
   return (
     <Panel
       about="Phones and chats that your alerts are told to. Set one up once, then tick it in any alert."
@@ -134,17 +126,10 @@ function ChannelRow({ channel, label, isHere, onEdit, onChanged }: ChannelRowPro
         </>
       }
       side={<StateBadge channel={channel} />}
-      button={
-        <Button
-          size="small"
-          icon="play"
-          disabled={testing || channel.status !== 'active'}
-          aria-label={`Send a test to ${channel.name}`}
-          onClick={() => attempt(test())}
-        >
-          {testing ? 'Sending…' : 'Test'}
-        </Button>
-      }
+      act={item(testing ? 'Sending…' : 'Test', 'play', () => attempt(test()), {
+        disabled: testing || channel.status !== 'active',
+        label: `Send a test to ${channel.name}`,
+      })}
       items={[
         item('Change', 'tune', onEdit),
         item('What was sent', 'list', () => openDialog(<Log channel={channel} />)),
@@ -206,7 +191,7 @@ function tellOutcome({ notification, restsUntil }: Awaited<ReturnType<typeof ans
 function outcomeText({ attempts, state }: Notification): string {
   const last = attempts.at(-1)
   if (!last) return state === 'cancelled' ? 'cancelled' : 'on its way'
-  const answer = last.status > 0 ? String(last.status) : (last.failure ?? 'no answer').replaceAll('_', ' ')
+  const answer = answerOf(last)
   const said =
     state === 'delivered' ? answer : [answer, last.excerpt?.slice(0, 200)].filter(Boolean).join(': ')
   return last.note === undefined ? said : `${said} · ${last.note}`
@@ -242,11 +227,9 @@ function Log({ channel }: { readonly channel: Channel }) {
             </span>
           </div>
           <div class={rows['side']} style={{ gridColumn: '1' }}>
-            <Badge tone={TONES[one.state]}>{one.state}</Badge>
+            <Badge tone={SENT_TONES[one.state]}>{one.state}</Badge>
           </div>
-          <Button size="small" variant="quiet" icon="replay" onClick={() => again(one.id, reload)}>
-            Send again
-          </Button>
+          {buttons([item('Send again', 'replay', () => again(one.id, reload))], 'small quiet')}
         </>
       )}
     />
@@ -262,12 +245,6 @@ interface ChannelFormProps {
 
 const BROWSER_TEXT =
   'Alerts are shown by this browser, also while Chartroom is closed. It will ask whether it may. Signing out here ends it.'
-
-const PICTURES = [
-  ['dark', 'Dark'],
-  ['light', 'Light'],
-  ['off', 'None'],
-] as const
 
 /** The fields of a kind are texts of the form, named by where they are in the body, so that refusals find them. */
 const at = (field: string) => `settings/${field}`

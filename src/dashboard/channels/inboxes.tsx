@@ -10,9 +10,10 @@ import { ago } from '../format.ts'
 import { Ago } from '../ui/ago.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Button, Empty, Field } from '../ui/ui.tsx'
+import { Empty, Field } from '../ui/ui.tsx'
 import { LogDialog, Row } from './rows.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { buttons } from '../ui/buttons.tsx'
 
 const BODY_FIELDS = bodyFields('POST /api/platform/inboxes')
 
@@ -46,9 +47,7 @@ export function Inboxes() {
               </ul>
             )}
             <p style={{ marginTop: '12px' }}>
-              <Button icon="plus" onClick={() => edit(null, channels)}>
-                Make an address
-              </Button>
+              {buttons([item('Make an address', 'plus', () => edit(null, channels))])}
             </p>
           </>
         )}
@@ -81,15 +80,9 @@ function InboxRow({ inbox, channels, onEdit, onChanged }: InboxRowProps) {
           )}
         </span>
       }
-      button={
-        <Button
-          size="small"
-          aria-label={`Messages of ${inbox.name}`}
-          onClick={() => openDialog(<Messages inbox={inbox} />)}
-        >
-          Messages
-        </Button>
-      }
+      act={item('Messages', '', () => openDialog(<Messages inbox={inbox} />), {
+        label: `Messages of ${inbox.name}`,
+      })}
       items={[item('Change', 'tune', onEdit)]}
       onDelete={async () => {
         await call('DELETE /api/platform/inboxes/{id}', { path: { id: inbox.id } })

@@ -3,6 +3,7 @@
 import { mayNotify, ring } from '../alerts/announce.ts'
 import { attempt, Check, pageStyles as p } from '../frame/page.tsx'
 import { notifyHere, soundHere } from '../settings.ts'
+import { Section } from '../frame/section.tsx'
 
 export function OpenTabs() {
   const canAsk = isSecureContext && 'Notification' in window
@@ -14,8 +15,7 @@ export function OpenTabs() {
     notifyHere.value = on
   }
   return (
-    <section class={p['section']}>
-      <h2>While Chartroom is open here</h2>
+    <Section class={p['section']} title="While Chartroom is open here">
       <p>For this browser, all of its tabs together: each alert once, also while no tab is in view.</p>
       <Check checked={notifyHere.value && canAsk} disabled={!canAsk} onChange={(on) => attempt(notify(on))}>
         Show a notification{' '}
@@ -37,6 +37,6 @@ export function OpenTabs() {
       >
         Play a sound <span class="muted">(after a reload, once you have clicked in the page)</span>
       </Check>
-    </section>
+    </Section>
   )
 }

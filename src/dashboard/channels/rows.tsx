@@ -2,23 +2,23 @@
 
 import type { ComponentChildren } from 'preact'
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
-import { askFirst, Listed, type LoadPage, type PageOf, usePages } from '../frame/page.tsx'
-import { item, Menu, type MenuItems } from '../ui/menu.tsx'
+import { Listed, type LoadPage, type PageOf, usePages } from '../frame/page.tsx'
+import { Menu, type MenuItem, type MenuItems } from '../ui/menu.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { buttons, deletion } from '../ui/buttons.tsx'
 
 interface RowProps {
   readonly name: string
   readonly note: ComponentChildren
   readonly side: ComponentChildren
-  readonly button: ComponentChildren
+  readonly act: MenuItem
   readonly items: MenuItems
   readonly onDelete: () => Promise<void>
   readonly onDeleteText: string
 }
 
-export function Row({ name, note, side, button, items, onDelete, onDeleteText }: RowProps) {
-  const remove = () =>
-    askFirst({ title: `Delete ${name}?`, text: onDeleteText, action: 'Delete', run: onDelete })
+export function Row({ name, note, side, act, items, onDelete, onDeleteText }: RowProps) {
+  const goes = { title: `Delete ${name}?`, text: onDeleteText, action: 'Delete', run: onDelete }
   return (
     <li class={rows['row']}>
       <div class={rows['main']}>
@@ -27,11 +27,8 @@ export function Row({ name, note, side, button, items, onDelete, onDeleteText }:
       </div>
       <div class={rows['side']}>{side}</div>
       <div style={{ display: 'flex', gap: '4px' }}>
-        {button}
-        <Menu
-          label={`More for ${name}`}
-          items={[...items, '-', item('Delete', 'trash', remove, { danger: true })]}
-        />
+        {buttons([act], 'small')}
+        <Menu label={`More for ${name}`} items={[...items, '-', deletion(goes)]} />
       </div>
     </li>
   )

@@ -57,8 +57,8 @@ export async function unsubscribe(): Promise<void> {
   await (await registration?.pushManager.getSubscription())?.unsubscribe()
 }
 
-/** `Firefox on Windows`: what the channel is called unless its owner knows better. */
-export function browserName(agent: string): string {
+/** `Firefox on Windows`, by what it says of itself. */
+export function browserName(agent: string, unknown = 'Browser'): string {
   const first = (names: readonly (readonly [RegExp, string])[]) =>
     names.find(([pattern]) => pattern.test(agent))?.[1]
   const browser = first([
@@ -67,6 +67,7 @@ export function browserName(agent: string): string {
     [/Firefox\//, 'Firefox'],
     [/Chrom(e|ium)\//, 'Chrome'],
     [/Safari\//, 'Safari'],
+    [/^curl\//, 'curl'],
   ])
   const system = first([
     [/Android/, 'Android'],
@@ -74,7 +75,8 @@ export function browserName(agent: string): string {
     [/iPad/, 'iPad'],
     [/Windows/, 'Windows'],
     [/Mac OS/, 'Mac'],
+    [/CrOS/, 'ChromeOS'],
     [/Linux/, 'Linux'],
   ])
-  return [browser ?? 'Browser', system].filter(Boolean).join(' on ')
+  return [browser ?? unknown, system].filter(Boolean).join(' on ')
 }

@@ -12,7 +12,7 @@ import { givenText } from '../research/runs.ts'
 import { navigate } from '../router.ts'
 import { showRun } from '../run-script.ts'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
-import { Button, Empty, Failure } from '../ui/ui.tsx'
+import { Empty, Failure } from '../ui/ui.tsx'
 import type { Divergence, ForwardOrder, ForwardRun, WaitingOrder } from '../../wire/forward-run.ts'
 import { bottom } from '../workspace.ts'
 import j from '../jobs/jobs.module.css'
@@ -21,8 +21,9 @@ import s from '../backtests/compare-runs.module.css'
 import { Curves } from '../backtests/curves.tsx'
 import { ofKind } from '../../lib/of-kind.ts'
 import type { Track } from '../../wire/track.ts'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
-const LOOK_MS = 5000
 /** What is said behind it, where the run tells of bars that are not over. */
 const STATUS = {
   final: '',
@@ -50,17 +51,12 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
       kind="forward"
       id={id}
       loaded={loaded}
-      jobOf={({ run }) => run}
+      job={loaded.data?.run}
       about={({ run }) => aboutOf(run)}
-      lookMs={LOOK_MS}
-      actions={({ run }) => (
-        <>
-          <Button icon="candles" onClick={() => attempt(showForwardRun(run))}>
-            Show on the chart
-          </Button>
-          <Button onClick={() => attempt(compare())}>Compare with a backtest</Button>
-        </>
-      )}
+      actions={({ run }) => [
+        item('Show on the chart', 'candles', () => attempt(showForwardRun(run))),
+        item('Compare with a backtest', '', () => attempt(compare())),
+      ]}
     >
       {({ run, orders }) => (
         <div class={j.job}>
@@ -123,8 +119,7 @@ function figuresOf(run: ForwardRun): readonly Figure[] {
 function Waiting({ run: { waiting } }: { readonly run: ForwardRun }) {
   if (waiting.length === 0) return null
   return (
-    <section>
-      <h2>Waits for the next bar</h2>
+    <Section title="Waits for the next bar">
       <DataTable
         label="Waiting orders"
         rows={waiting}
@@ -134,30 +129,27 @@ function Waiting({ run: { waiting } }: { readonly run: ForwardRun }) {
           ...orderColumns<ForwardRun['waiting'][number]>(),
         ]}
       />
-    </section>
+    </Section>
   )
 }
 
 function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
-  const rows = orders.map((order, i) => ({ ...order, i })).toReversed()
   return (
-    <section>
-      <h2>Orders since it began</h2>
+    <Section title="Orders since it began">
       <DataTable
         label="Orders"
-        rows={rows}
-        keyOf={({ i }) => String(i)}
+        rows={orders.toReversed()}
         page={50}
         empty={<Empty title="No orders yet">They appear here as bars close.</Empty>}
         columns={[
           { of: 'time', head: 'Bar (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
           { of: 'event', head: 'Event', cell: ({ event, status }) => `${WORDS[event]}${STATUS[status]}` },
           { of: 'orderId', head: 'Order', cell: ({ orderId }) => orderId },
-          ...orderColumns<ForwardOrder & { readonly i: number }>(),
-          numbers('position', 'Position after', ({ position }: (typeof rows)[number]) => position, quantity),
+          ...orderColumns<ForwardOrder>(),
+          numbers('position', 'Position after', ({ position }: ForwardOrder) => position, quantity),
         ]}
       />
-    </section>
+    </Section>
   )
 }
 
@@ -167,30 +159,18 @@ function Differences({ of, run }: { readonly of: Divergence; readonly run: Forwa
     ...of.onlyBacktest.map((fill) => ({ ...fill, type: null, whose: 'Backtest of today’s bars' })),
   ].toSorted((a, b) => a.time - b.time)
   return (
-    <section>
-      <h2>What differs</h2>
+    <Section title="What differs">
       <p>
         Equity {money(of.equity, run.currency)}, of the backtest {money(of.backtestEquity, run.currency)}.
       </p>
       <DataTable
         label="Corrected bars"
         rows={of.bars}
-        keyOf={({ time: at }) => String(at)}
         page={20}
-        columns={[
+        columns={({ own }) => [
           { of: 'time', head: 'Bar (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
-          {
-            of: 'seen',
-            head: 'As it was seen',
-            sort: false,
-            cell: ({ seen, now }) => valuesText(seen, now ?? []) || 'not there',
-          },
-          {
-            of: 'now',
-            head: 'Now',
-            sort: false,
-            cell: ({ seen, now }) => (now ? valuesText(now, seen) : 'gone'),
-          },
+          own('seen', 'As it was seen', '', ({ seen, now }) => valuesText(seen, now ?? []) || 'not there'),
+          own('now', 'Now', '', ({ seen, now }) => (now ? valuesText(now, seen) : 'gone')),
         ]}
       />
       {fills.length > 0 && (
@@ -207,7 +187,7 @@ function Differences({ of, run }: { readonly of: Divergence; readonly run: Forwa
           ]}
         />
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -256,14 +236,13 @@ function ForwardCurve({ run, compared }: CurveProps) {
     [id, bars, compared],
   )
   return (
-    <section class={s.curves} aria-label="Equity">
-      <h2>Equity</h2>
+    <Section class={s.curves} aria-label="Equity" title="Equity">
       {bars === 0 ? (
         <p class={j.note}>The curve begins with the first bar that closes.</p>
       ) : (
         <Show of={loaded}>{(runs) => <Curves runs={runs} currency={run.currency} />}</Show>
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -12,6 +12,7 @@ import s from './help.module.css'
 import { SECTIONS } from './sections.ts'
 import { Markdown } from '../ui/markdown-view.tsx'
 import { Page, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
+import { Section } from '../frame/section.tsx'
 
 const CONTACT_FIELDS = bodyFields('POST /api/support/contact')
 const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
@@ -33,10 +34,9 @@ function Contents({ articles }: { readonly articles: readonly ArticleHead[] }) {
   return (
     <div class={s.contents}>
       {SECTIONS.map(([title, ids]) => (
-        <section key={title}>
-          <h2>{title}</h2>
+        <Section key={title} title={title}>
           <ul>{ids.map((id) => titleOf.has(id) && linkTo(id, titleOf.get(id)))}</ul>
-        </section>
+        </Section>
       ))}
     </div>
   )
@@ -55,14 +55,13 @@ function Reader({ id, list }: { readonly id: string; readonly list: readonly Art
     <Page title={loaded.data?.title ?? 'Help'} back={['/help', 'Help']} narrow>
       <Show of={loaded}>{(article) => <Markdown text={article.body} />}</Show>
       {near && (
-        <section class={p['section']}>
-          <h2>{near[0]}</h2>
+        <Section class={p['section']} title={near[0]}>
           <ul class={s.near}>
             {near[1].map(
               (one) => one !== id && linkTo(one, list.find((two) => two.id === one)?.title ?? one),
             )}
           </ul>
-        </section>
+        </Section>
       )}
     </Page>
   )
@@ -125,8 +124,7 @@ function Contact() {
     },
   })
   return (
-    <section class={p['section']}>
-      <h2>Write to the owner</h2>
+    <Section class={p['section']} title="Write to the owner">
       <p>The message stays on this server, and is mailed to its owner if a mail server is set.</p>
       <Form
         of={form}
@@ -144,6 +142,6 @@ function Contact() {
         <Field label="Subject" {...form.field('subject')} />
         <Field label="Message" rows={5} {...form.field('body')} />
       </Form>
-    </section>
+    </Section>
   )
 }

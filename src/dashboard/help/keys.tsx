@@ -7,9 +7,12 @@ import { fuzzy } from '../frame/palette-model.ts'
 import { areSameKeys, keyText, pressed, type Act } from '../keys.ts'
 import { OWN_ACTS, SECTIONS } from '../own-acts.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { Button, toast, toastError } from '../ui/ui.tsx'
+import { toast, toastError } from '../ui/ui.tsx'
 import { canClash, refusalOf } from './key-choice.ts'
 import s from './keys.module.css'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 /** What these keys do cannot be changed: they mean the same in nearly every program. */
 const FIXED: readonly (readonly [what: string, ...keys: string[]])[] = [
@@ -31,10 +34,9 @@ export const Keys = () => (
 )
 
 export const KeySettings = () => (
-  <section>
-    <h2>Keys</h2>
+  <Section title="Keys">
     <KeyList />
-  </section>
+  </Section>
 )
 
 function KeyList() {
@@ -70,12 +72,8 @@ function KeyList() {
           data-autofocus
           onInput={(event) => setText(event.currentTarget.value)}
         />
-        <Button size="small" variant="quiet" pressed={all} onClick={() => setAll(!all)}>
-          Also what has no keys
-        </Button>
-        <Button size="small" disabled={changed.length === 0} onClick={resetAll}>
-          Reset all
-        </Button>
+        {buttons([item('Also what has no keys', '', () => setAll(!all), { on: all })], 'small quiet')}
+        {buttons([item('Reset all', '', resetAll, { disabled: changed.length === 0 })], 'small')}
       </div>
       {found.length === 0 && <p class={s.none}>Nothing is called “{text.trim()}”.</p>}
       <div class={s.keys}>
@@ -144,10 +142,7 @@ async function actsElsewhere(): Promise<readonly Act[]> {
   ]
 }
 
-interface Pressed {
-  readonly refused?: string
-  readonly taken?: { readonly keys: string; readonly from: readonly Act[] }
-}
+type Pressed = { refused?: string; taken?: { keys: string; from: readonly Act[] } }
 
 interface RowProps {
   readonly act: Act
@@ -163,6 +158,7 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
   /** Why the keys just pressed are not taken, and whose they are. */
   const [{ refused, taken }, answer] = useState<Pressed>({})
   const shown = keyText(keysOf(act))
+  const first = act.keys ?? ''
   const leave = () => {
     answer({})
     onClose()
@@ -174,7 +170,7 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
   const choose = (next: string, from: readonly Act[] = []) => {
     chooseKeys({
       ...without(chosenKeys.peek(), act.id),
-      ...(next !== (act.keys ?? '') && { [act.id]: next }),
+      ...(next !== first && { [act.id]: next }),
       ...Object.fromEntries(from.map(({ id }) => [id, ''])),
     })
     close()
@@ -226,24 +222,18 @@ function KeyRow({ act, acts, open, onOpen, onClose }: RowProps) {
             {refused}
             {taken && `${keyText(taken.keys)} is “${taken.from.map(({ title }) => title).join('”, “')}”. `}
           </span>
-          {taken && (
-            <Button size="small" variant="primary" onClick={() => choose(taken.keys, taken.from)}>
-              Use it here
-            </Button>
+          {buttons(
+            [
+              taken && item('Use it here', '', () => choose(taken.keys, taken.from), { primary: true }),
+              shown !== '' && item('No keys', '', () => choose('')),
+              act.id in chosenKeys.value &&
+                item(`Reset to ${keyText(first) || 'none'}`, '', () =>
+                  choose(first, clashing(act, acts, first)),
+                ),
+            ],
+            'small',
           )}
-          {shown !== '' && (
-            <Button size="small" onClick={() => choose('')}>
-              No keys
-            </Button>
-          )}
-          {act.id in chosenKeys.value && (
-            <Button size="small" onClick={() => choose(act.keys ?? '', clashing(act, acts, act.keys ?? ''))}>
-              Reset to {keyText(act.keys ?? '') || 'none'}
-            </Button>
-          )}
-          <Button size="small" variant="quiet" onClick={close}>
-            Cancel
-          </Button>
+          {buttons([item('Cancel', '', close)], 'small quiet')}
         </span>
       )}
     </li>

@@ -3,9 +3,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { keysShown } from '../commands.ts'
 import { remembered, tourDone } from '../settings.ts'
-import { Button, IconButton } from '../ui/ui.tsx'
+import { IconButton } from '../ui/ui.tsx'
 import { bottom, market, run } from '../workspace.ts'
 import s from './tour.module.css'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 /** What a command is reached by: its keys, or its button where there is no keyboard. */
 const reachedBy = (command: string, button: string): string =>
@@ -115,6 +117,7 @@ export function Tour() {
   }, [])
 
   const last = at === STEPS.length - 1
+  const next = () => (last ? end() : (step.value = at + 1))
   return (
     <>
       {ring && (
@@ -139,14 +142,8 @@ export function Tour() {
             ))}
           </span>
           <span data-next>
-            {at > 0 && (
-              <Button size="small" variant="quiet" onClick={() => (step.value = at - 1)}>
-                Back
-              </Button>
-            )}{' '}
-            <Button size="small" variant="primary" onClick={() => (last ? end() : (step.value = at + 1))}>
-              {last ? 'Start' : 'Next'}
-            </Button>
+            {buttons([at > 0 && item('Back', '', () => (step.value = at - 1))], 'small quiet')}{' '}
+            {buttons([item(last ? 'Start' : 'Next', '', next, { primary: true })], 'small')}
           </span>
         </div>
       </div>

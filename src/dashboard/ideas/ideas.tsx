@@ -18,7 +18,6 @@ import type { Idea } from '../../wire/idea.ts'
 import { Markdown } from '../ui/markdown-view.tsx'
 import { plainText } from '../../lib/markdown.ts'
 import {
-  askFirst,
   attempt,
   Check,
   Page,
@@ -32,6 +31,7 @@ import {
 } from '../frame/page.tsx'
 import { lazy } from '../frame/lazy.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
+import { buttons, deletion } from '../ui/buttons.tsx'
 
 export type { Idea }
 
@@ -70,9 +70,7 @@ function Feed() {
             options={{ public: 'Everybody', mine: 'Mine' }}
             onChange={setFeed}
           />
-          <Button variant="primary" icon="plus" onClick={() => write({})}>
-            Write one
-          </Button>
+          {buttons([item('Write one', 'plus', () => write({}), { primary: true })])}
         </>
       }
       narrow
@@ -170,17 +168,6 @@ const edit = (idea: Idea, onChanged: () => void): void =>
     />,
   )
 
-const remove = ({ id }: Idea): void =>
-  askFirst({
-    title: 'Delete this idea?',
-    text: 'Links to it lead nowhere then.',
-    action: 'Delete idea',
-    async run() {
-      await call('DELETE /api/platform/ideas/{id}', { path: { id } })
-      navigate('/ideas')
-    },
-  })
-
 function Actions({ idea, onChanged }: { idea: Idea; onChanged: () => void }) {
   const { symbol, exchange, interval, backtestId, mine, snapshot, visibility } = idea
   const again = snapshot ? 'Publish the backtest again' : 'Publish the backtest'
@@ -189,20 +176,26 @@ function Actions({ idea, onChanged }: { idea: Idea; onChanged: () => void }) {
     ...(backtestId ? [item(again, 'report', () => attempt(publish(idea), onChanged))] : []),
     ...(snapshot ? [item('Take the backtest back', 'close', () => attempt(takeBack(idea), onChanged))] : []),
     '-',
-    item('Delete', 'trash', () => remove(idea), { danger: true }),
+    deletion({
+      title: 'Delete this idea?',
+      text: 'Links to it lead nowhere then.',
+      action: 'Delete idea',
+      async run() {
+        await call('DELETE /api/platform/ideas/{id}', { path: { id: idea.id } })
+        navigate('/ideas')
+      },
+    }),
   ]
   return (
     <>
-      {!visiting() && symbol && exchange && interval && (
-        <Button icon="candles" onClick={() => showOnChart({ symbol, exchange, interval })}>
-          Chart
-        </Button>
-      )}
-      {backtestId && mine && (
-        <Button icon="report" onClick={() => attempt(openReport(backtestId))}>
-          Backtest
-        </Button>
-      )}
+      {buttons([
+        !visiting() &&
+          symbol &&
+          exchange &&
+          interval &&
+          item('Chart', 'candles', () => showOnChart({ symbol, exchange, interval })),
+        backtestId && mine && item('Backtest', 'report', () => attempt(openReport(backtestId))),
+      ])}
       <Menu
         label="More for this idea"
         items={[
@@ -322,9 +315,7 @@ export function IdeaDrawer() {
     <>
       <div class={p['drawerHead']}>
         <span />
-        <Button size="small" icon="plus" onClick={write}>
-          Write one
-        </Button>
+        {buttons([item('Write one', 'plus', write)], 'small')}
       </div>
       <Show of={list}>
         {(ideas) => {

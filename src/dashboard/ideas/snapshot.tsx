@@ -29,9 +29,11 @@ import { wantedText } from '../sweeps/figure-words.ts'
 import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
 import { palette, theme } from '../settings.ts'
 import { DataTable } from '../ui/data-table.tsx'
-import { Button } from '../ui/ui.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
 import s from './ideas.module.css'
+import { Section } from '../frame/section.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 /** How many rows are shown at first. */
 const TRADES_SHOWN = 25
@@ -70,8 +72,7 @@ function ProofOf({ proof, snapshot }: { proof: Proof; snapshot: Snapshot }) {
   const isSame = range.from === snapshot.range.from && range.to === snapshot.range.to
   const when = (ms: number | null) => timeText(ms, zone.value, showsClock(snapshot.interval))
   return (
-    <section aria-label="Proof">
-      <h2>How it was found</h2>
+    <Section aria-label="Proof" title="How it was found">
       <p>
         <strong>{verdict.sentence}</strong>
       </p>
@@ -87,7 +88,7 @@ function ProofOf({ proof, snapshot }: { proof: Proof; snapshot: Snapshot }) {
           : `The sweep ran on other bars than this backtest: ${count(range.bars)}, ${when(range.from)} – ${when(range.to)}.`}
       </p>
       <VerdictFigures verdict={verdict} />
-    </section>
+    </Section>
   )
 }
 
@@ -214,9 +215,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
         aria-label={`Chart of ${snapshot.symbol} with ${counted(snapshot.trades.length, 'trade')}`}
       />
       <figcaption class={s.replay}>
-        <Button size="small" icon={playing ? 'pause' : 'play'} onClick={play}>
-          {playing ? 'Pause' : 'Replay'}
-        </Button>
+        {buttons([item(playing ? 'Pause' : 'Replay', playing ? 'pause' : 'play', play)], 'small')}
         <input
           type="range"
           aria-label="Last bar shown"
@@ -239,8 +238,7 @@ function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
   if (trades.length === 0) return null
   const when = (ms: number) => timeText(ms, zone.value, showsClock(interval))
   return (
-    <section class={p['section']}>
-      <h2>Trades</h2>
+    <Section class={p['section']} title="Trades">
       {tradeCount > trades.length && (
         <p>
           The newest {count(trades.length)} of {count(tradeCount)}.
@@ -249,7 +247,6 @@ function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
       <DataTable
         label="Trades"
         rows={trades}
-        keyOf={(trade) => String(trade.n)}
         page={TRADES_SHOWN}
         order={{ by: 'n', down: true }}
         columns={({ own }) => [
@@ -266,6 +263,6 @@ function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
           own('profitPct', '%', 'number', (one) => gain(one.profitPct)),
         ]}
       />
-    </section>
+    </Section>
   )
 }

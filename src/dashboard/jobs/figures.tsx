@@ -11,23 +11,16 @@ export type Figure = readonly [
   tone?: string,
 ]
 
-interface FiguresProps {
-  readonly of: readonly Figure[]
-  readonly class?: string | undefined
-}
-
-export function Figures({ of, class: more }: FiguresProps) {
-  return (
-    <dl class={cx(s.figures, more)}>
-      {of.map(([name, value, note, tone], i) => (
-        <div key={i}>
-          <dt>{name}</dt>
-          <dd>
-            <span class={tone}>{value}</span>
-            {note !== undefined && <small>{note}</small>}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
+export const Figures = ({ of, class: more }: { of: readonly Figure[]; class?: string | undefined }) => (
+  <dl class={cx(s.figures, more)}>
+    {of.map(([name, value, note, tone], i) => (
+      <div key={i}>
+        <dt>{name}</dt>
+        <dd>
+          <span class={tone}>{value}</span>
+          {note !== undefined && <small>{note}</small>}
+        </dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -5,7 +5,9 @@ import { useState } from 'preact/hooks'
 import { askFirst, attempt, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
 import { deleteRuns, isGoing, KINDS, stopRun, type Run, type RunKind } from '../research/runs.ts'
 import { navigate } from '../router.ts'
-import { Button, Failure, Progress } from '../ui/ui.tsx'
+import { buttons, type Acts } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Failure, Progress } from '../ui/ui.tsx'
 import s from './jobs.module.css'
 
 interface ShownJob {
@@ -18,24 +20,23 @@ interface JobPageProps<Answer> {
   readonly kind: RunKind
   readonly id: string
   readonly loaded: Loaded<Answer>
-  readonly jobOf: (answer: Answer) => ShownJob
+  /** That of the answer, once it is there. */
+  readonly job: ShownJob | undefined
   readonly about: (answer: Answer) => string
-  /** How often the job is loaded again while it is under way. */
-  readonly lookMs: number
-  /** Buttons between those for stopping and deleting. */
-  readonly actions?: ((answer: Answer, waits: boolean) => ComponentChildren) | undefined
+  /** What can be done besides stopping and deleting it. */
+  readonly actions?: (answer: Answer, waits: boolean) => Acts
   readonly children: (answer: Answer) => ComponentChildren
 }
 
-export function JobPage<Answer>({ kind, id, loaded, jobOf, ...page }: JobPageProps<Answer>) {
-  const { text, goesToo, many } = KINDS[kind]
+export function JobPage<Answer>({ kind, id, loaded, job, ...page }: JobPageProps<Answer>) {
+  const { text, goesToo, many, lookMs } = KINDS[kind]
   const { data } = loaded
-  const title = data === null ? text : jobOf(data).name
+  const title = job?.name ?? text
   const list = `/research?kind=${kind}`
-  const waits = data !== null && isGoing(jobOf(data))
+  const waits = job !== undefined && isGoing(job)
   // What is being deleted is not asked for once more.
   const [isGoingAway, setIsGoingAway] = useState(false)
-  useReloadWhile(waits && !isGoingAway, loaded, page.lookMs)
+  useReloadWhile(waits && !isGoingAway, loaded, lookMs)
   const remove = () =>
     askFirst({
       title: `Delete “${title}”?`,
@@ -58,15 +59,12 @@ export function JobPage<Answer>({ kind, id, loaded, jobOf, ...page }: JobPagePro
       back={[list, many]}
       about={data !== null && page.about(data)}
       actions={
-        data !== null && (
-          <>
-            {waits && <Button onClick={() => attempt(stopRun({ kind, id }), loaded.reload)}>Stop</Button>}
-            {page.actions?.(data, waits)}
-            <Button variant="danger" icon="trash" onClick={remove}>
-              Delete
-            </Button>
-          </>
-        )
+        data !== null &&
+        buttons([
+          waits && item('Stop', '', () => attempt(stopRun({ kind, id }), loaded.reload)),
+          ...(page.actions?.(data, waits) ?? []),
+          item('Delete', 'trash', remove, { danger: true }),
+        ])
       }
     >
       <Show of={loaded}>{page.children}</Show>

@@ -7,14 +7,11 @@ import { marketText } from '../format.ts'
 import { attempt, pageStyles as p } from '../frame/page.tsx'
 import { user } from '../session.ts'
 import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
-import { Badge, Button } from '../ui/ui.tsx'
+import { Badge } from '../ui/ui.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
-interface FollowedProps {
-  readonly feeds: readonly Feed[]
-  readonly onChanged: () => void
-}
-
-export function Followed({ feeds, onChanged }: FollowedProps) {
+export function Followed({ feeds, onChanged }: { feeds: readonly Feed[]; onChanged: () => void }) {
   const stop = (query: Market) => attempt(call('DELETE /api/platform/feeds', { query }), onChanged)
   // For what else alerts and watchlists wait, nobody is asked.
   const kept = feeds.filter(({ followed, state }) => followed || state !== 'stopped')
@@ -38,11 +35,10 @@ const columnsOf = (mayStop: boolean, stop: (of: Market) => void): readonly Colum
   )),
   own('state', 'State', '', (feed) => <FeedState feed={feed} />),
   actions('More', ({ followed, exchange, symbol, interval }) =>
-    followed && mayStop ? (
-      <Button size="small" variant="quiet" onClick={() => stop({ exchange, symbol, interval })}>
-        Stop following
-      </Button>
-    ) : null,
+    buttons(
+      [followed && mayStop && item('Stop following', '', () => stop({ exchange, symbol, interval }))],
+      'small quiet',
+    ),
   ),
 ]
 

@@ -1,13 +1,14 @@
 // Importing files of bars. Each is looked at first, and how it would be read is shown before anything is stored.
 
 import { useSignalEffect } from '@preact/signals'
+import type { ComponentProps } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { showsClock } from '../chart/bars.ts'
 import { count, counted, intervalText, percent, time } from '../format.ts'
 import { type FileMarket, marketOfFile } from '../../market/files/file-market.ts'
 import { normalizeInterval } from '../../market/interval.ts'
 import { Form, useForm, type FormOf } from '../ui/form.tsx'
-import { Button, Field, messageOf, Progress, Said, Select } from '../ui/ui.tsx'
+import { Field, messageOf, Progress, Said, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import {
   checkSums,
@@ -28,6 +29,8 @@ import { dropped } from './dropped.ts'
 import { MovedIn, movedIn } from './moving-in.tsx'
 import s from './markets.module.css'
 import { showOnChart } from '../frame/show-on-chart.ts'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')
 
@@ -154,9 +157,7 @@ function ImportFile({ upload: { file, sha256, isFirst }, onImported, onClose }: 
       disabled={market.symbol === '' || market.exchange === ''}
       beside={
         <>
-          <Button variant="quiet" onClick={onClose}>
-            Remove
-          </Button>
+          {buttons([item('Remove', '', onClose)], 'quiet')}
           {market.exchange === '' && (
             <span class="muted">Which exchange is it from? Any short name will do for bars of your own.</span>
           )}
@@ -164,7 +165,10 @@ function ImportFile({ upload: { file, sha256, isFirst }, onImported, onClose }: 
       }
       foot={
         done ? (
-          <Stored market={market} onClose={onClose} />
+          <div class={p['formFoot']}>
+            {buttons([item('Show on the chart', 'candles', () => showOnChart(stored(market)))], 'small')}
+            {buttons([item('Close', '', onClose)], 'small quiet')}
+          </div>
         ) : busy ? (
           <Sending name={file.name} sent={sent} onCancel={() => abort.current?.abort()} />
         ) : undefined
@@ -183,26 +187,7 @@ function ImportFile({ upload: { file, sha256, isFirst }, onImported, onClose }: 
   )
 }
 
-function Stored({ market, onClose }: { readonly market: FileMarket; readonly onClose: () => void }) {
-  return (
-    <div class={p['formFoot']}>
-      <Button size="small" icon="candles" onClick={() => showOnChart(stored(market))}>
-        Show on the chart
-      </Button>
-      <Button size="small" variant="quiet" onClick={onClose}>
-        Close
-      </Button>
-    </div>
-  )
-}
-
-interface SendingProps {
-  readonly name: string
-  readonly sent: number | null
-  readonly onCancel: () => void
-}
-
-function Sending({ name, sent, onCancel }: SendingProps) {
+function Sending({ name, sent, onCancel }: { name: string; sent: number | null; onCancel: () => void }) {
   const isSending = sent !== null && sent < 1
   return (
     <>
@@ -211,9 +196,7 @@ function Sending({ name, sent, onCancel }: SendingProps) {
         label={isSending ? `Sending ${name}` : `Storing the bars of ${name}`}
       />
       <div class={p['formFoot']}>
-        <Button size="small" onClick={onCancel}>
-          Cancel
-        </Button>
+        {buttons([item('Cancel', '', onCancel)], 'small')}
         <span class="muted" role="status">
           {isSending ? `Sending, ${percent(sent, { places: 0 })}` : 'Storing'}
         </span>
@@ -365,13 +348,8 @@ const ZONES: readonly [string, string][] = [
     .map((zone): [string, string] => [zone, zone]),
 ]
 
-interface HintsProps {
-  readonly hints: FileHints
-  readonly onChange: (hints: FileHints) => void
-}
-
 /** What the user may know better than the file. */
-function Hints({ hints, onChange }: HintsProps) {
+function Hints({ hints, onChange }: { hints: FileHints; onChange: (hints: FileHints) => void }) {
   const of = (hint: keyof FileHints, label: string) => ({
     label,
     value: hints[hint],
@@ -418,23 +396,11 @@ function Hints({ hints, onChange }: HintsProps) {
   )
 }
 
-interface TextHintProps {
-  readonly label: string
-  readonly placeholder: string
-  readonly hint: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
+type TextHintProps = Omit<ComponentProps<typeof Field>, 'onInput' | 'onBlur'>
 
 /** The file is looked at again once the field is left. */
-function TextHint({ value, onChange, ...field }: TextHintProps) {
+function TextHint({ value, onChange, ...field }: TextHintProps & { onChange: (value: string) => void }) {
   const [text, setText] = useState(value)
-  return (
-    <Field
-      {...field}
-      value={text}
-      onInput={setText}
-      onBlur={() => text.trim() !== value && onChange(text.trim())}
-    />
-  )
+  const left = () => text.trim() !== value && onChange(text.trim())
+  return <Field {...field} value={text} onInput={setText} onBlur={left} />
 }

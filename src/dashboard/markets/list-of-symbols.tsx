@@ -1,8 +1,7 @@
 // One watchlist as a group of markets: its rows, and a menu to rename, export and delete it.
 
-import { apiUrl, call } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago, count } from '../format.ts'
-import { askFirst } from '../frame/page.tsx'
 import { navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -13,6 +12,7 @@ import { AddSymbol } from '../watchlists/add-symbol.tsx'
 import { changeList, forget, type Watchlist } from '../watchlists/lists.ts'
 import { WatchlistRows } from '../watchlists/watchlist-table.tsx'
 import s from './markets.module.css'
+import { download, deletion } from '../ui/buttons.tsx'
 
 const NAME_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
@@ -29,9 +29,9 @@ export function ListOfSymbols({ list, isNew }: { readonly list: Watchlist; reado
           label="More for this list"
           items={[
             item('Rename', 'code', () => rename(list)),
-            item('Export as CSV', 'download', () => download(list.id)),
+            download('Export as CSV', `/api/platform/watchlists/${list.id}/export`),
             '-',
-            item('Delete', 'trash', () => remove(list), { danger: true }),
+            deletion(deletionOf(list)),
           ]}
         />
       </div>
@@ -45,27 +45,24 @@ export function ListOfSymbols({ list, isNew }: { readonly list: Watchlist; reado
   )
 }
 
-const download = (id: string): void => location.assign(apiUrl(`/api/platform/watchlists/${id}/export`))
-
 const rename = ({ id, name }: Watchlist): void =>
   openNaming('Rename', name, (to) => changeList(id, { name: to }))
 
-const remove = ({ id, name, items: { length } }: Watchlist): void =>
-  askFirst({
-    title: `Delete “${name}”?`,
-    text:
-      length === 0
-        ? 'It is empty.'
-        : length === 1
-          ? 'Its symbol is forgotten; the bars stay.'
-          : `Its ${count(length)} symbols are forgotten; their bars stay.`,
-    action: 'Delete list',
-    async run() {
-      await call('DELETE /api/platform/watchlists/{id}', { path: { id } })
-      forget(id)
-      navigate('/markets')
-    },
-  })
+const deletionOf = ({ id, name, items: { length } }: Watchlist) => ({
+  title: `Delete “${name}”?`,
+  text:
+    length === 0
+      ? 'It is empty.'
+      : length === 1
+        ? 'Its symbol is forgotten; the bars stay.'
+        : `Its ${count(length)} symbols are forgotten; their bars stay.`,
+  action: 'Delete list',
+  async run() {
+    await call('DELETE /api/platform/watchlists/{id}', { path: { id } })
+    forget(id)
+    navigate('/markets')
+  },
+})
 
 export const openNaming = (title: string, name: string, onName: NameDialogProps['onName']): void =>
   openDialog(<NameDialog title={title} name={name} onName={onName} />)

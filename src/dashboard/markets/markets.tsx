@@ -5,7 +5,7 @@ import { count } from '../format.ts'
 import { Page, attempt, pageStyles as p, useAnswer, useReloadWhile } from '../frame/page.tsx'
 import { href, navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Button, Empty, Failure, Skeleton, Field, Progress, toast } from '../ui/ui.tsx'
+import { Empty, Failure, Skeleton, Field, Progress, toast } from '../ui/ui.tsx'
 import { chosen, choose, importList, listsProblem, loadWatchlists, watchlists } from '../watchlists/lists.ts'
 import { ImportWatchlist } from '../watchlists/watchlist-import.tsx'
 import { ListOfSymbols, openNaming } from './list-of-symbols.tsx'
@@ -19,6 +19,9 @@ import { forgetSymbols } from '../watchlists/quotes.ts'
 import { Followed } from './followed.tsx'
 import { ImportBars } from './import-bars.tsx'
 import { ProviderKeys } from './provider-keys.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const SOURCES = 'sources'
 
@@ -34,17 +37,11 @@ export function Markets({ group }: { readonly group?: string }) {
     <Page
       title="Markets"
       about="What there are bars of. Last prices and changes come from the bars that are stored here."
-      actions={
-        <>
-          <Button icon="upload" onClick={() => navigate(`/markets/${SOURCES}`)}>
-            Bring bars
-          </Button>
-          <Button onClick={() => openDialog(<ImportWatchlist />, go)}>Import a list</Button>
-          <Button variant="primary" icon="plus" onClick={() => openNaming('New list', '', make)}>
-            New list
-          </Button>
-        </>
-      }
+      actions={buttons([
+        item('Bring bars', 'upload', () => navigate(`/markets/${SOURCES}`)),
+        item('Import a list', '', () => openDialog(<ImportWatchlist />, go)),
+        item('New list', 'plus', () => openNaming('New list', '', make), { primary: true }),
+      ])}
     >
       <div class={s.layout}>
         <nav class={s.groups} aria-label="Groups of markets">
@@ -149,8 +146,7 @@ function Providers() {
       feeds.reload()
     })
   return (
-    <section>
-      <h2>Providers</h2>
+    <Section title="Providers">
       <p>Fetch a series once, or follow it: then new bars come by themselves, and alerts look at them.</p>
       <Form
         of={form}
@@ -158,9 +154,7 @@ function Providers() {
         disabled={isIncomplete}
         beside={
           <>
-            <Button variant="quiet" disabled={isIncomplete} onClick={follow}>
-              Follow
-            </Button>
+            {buttons([item('Follow', '', follow, { disabled: isIncomplete })], 'quiet')}
             {isUnknown && <span class="muted">No provider has this exchange.</span>}
           </>
         }
@@ -183,6 +177,6 @@ function Providers() {
           ))}
         </dl>
       )}
-    </section>
+    </Section>
   )
 }

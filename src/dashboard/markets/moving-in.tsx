@@ -62,8 +62,7 @@ export function MovedIn({ rows }: { readonly rows: readonly MovedFile[] }) {
       <h3>What came</h3>
       <DataTable
         label="What came"
-        rows={rows.map((row, i) => ({ ...row, i }))}
-        keyOf={({ i }) => String(i)}
+        rows={rows}
         columns={({ own }) => [
           { of: 'name', head: 'File', look: 'main', cell: ({ name }) => name },
           own('came', 'Came', '', (row) => cameText(row) || (row.left.length > 0 ? row.kind : 'nothing')),

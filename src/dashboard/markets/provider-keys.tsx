@@ -6,9 +6,12 @@ import { attempt, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Badge, Button, Field, toast } from '../ui/ui.tsx'
+import { Badge, Field, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { user } from '../session.ts'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const KEY_BODY = bodyFields('PUT /api/platform/providers/{name}/key')
 const PROVIDER_FIELDS = rowFields('GET /api/platform/providers', 'providers')
@@ -24,8 +27,7 @@ export function ProviderKeys() {
   const keyed = providers.data?.providers.filter(({ needsKey }) => needsKey) ?? []
   if (keyed.length === 0) return null
   return (
-    <section>
-      <h2>Providers with a key</h2>
+    <Section title="Providers with a key">
       <p>
         These have stocks of the United States and ask for a key of yours. It is sealed, sent to the provider
         alone, and never shown again. Exchanges that several have are asked of the one whose key was given
@@ -35,10 +37,9 @@ export function ProviderKeys() {
         label="Providers with a key"
         rows={keyed}
         wire={PROVIDER_FIELDS}
-        keyOf={({ name }) => name}
         columns={columnsOf(user.value?.role !== 'member', give, remove)}
       />
-    </section>
+    </Section>
   )
 }
 
@@ -64,21 +65,14 @@ const columnsOf = (
       <Badge tone="up">given</Badge>
     ),
   ),
-  actions(
-    'More',
-    (one) =>
-      mayGive && (
-        <>
-          <Button size="small" variant="quiet" onClick={() => onGive(one)}>
-            {one.keySetAt === null ? 'Give a key' : 'Replace'}
-          </Button>
-          {one.keySetAt !== null && (
-            <Button size="small" variant="quiet" onClick={() => onRemove(one)}>
-              Remove
-            </Button>
-          )}
-        </>
-      ),
+  actions('More', (one) =>
+    buttons(
+      [
+        mayGive && item(one.keySetAt === null ? 'Give a key' : 'Replace', '', () => onGive(one)),
+        mayGive && one.keySetAt !== null && item('Remove', '', () => onRemove(one)),
+      ],
+      'small quiet',
+    ),
   ),
 ]
 

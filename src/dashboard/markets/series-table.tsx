@@ -7,7 +7,7 @@ import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { isSameMarket, seriesOf, type Market } from '../charts.ts'
-import { apiUrl, call } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { nameOf, ago, count, counted, intervalText, marketText, time } from '../format.ts'
 import { askFirst, attempt, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
@@ -22,6 +22,7 @@ import { forgetSymbols } from '../watchlists/quotes.ts'
 import s from './markets.module.css'
 import { SYMBOL_TYPES } from '../../lib/symbol-type.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
+import { download } from '../ui/buttons.tsx'
 
 const SERIES_FIELDS = seriesFields()
 
@@ -157,14 +158,12 @@ function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged:
   const series = seriesOf(row)
   const stop = () => attempt(call('DELETE /api/platform/feeds', { query: series }), onChanged)
   const follow = () => attempt(call('POST /api/platform/feeds', { body: series }), onChanged)
-  const download = (name: string, format: string) =>
-    item(`Download as ${name}`, 'download', () =>
-      location.assign(apiUrl('/api/platform/bars/export', { ...series, format })),
-    )
+  const file = (name: string, format: string) =>
+    download(`Download as ${name}`, '/api/platform/bars/export', { ...series, format })
   const ofBars: readonly MenuItem[] = facts
     ? [
-        download('CSV', 'csv'),
-        download('Parquet', 'parquet'),
+        file('CSV', 'csv'),
+        file('Parquet', 'parquet'),
         item('Facts of the symbol', 'tune', () => openDialog(<SymbolEditor facts={facts} />, onChanged)),
         item('Delete the bars', 'trash', () => removeBars(row, onChanged), { danger: true }),
       ]

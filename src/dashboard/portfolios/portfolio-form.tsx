@@ -56,7 +56,6 @@ type Priorities = Readonly<Record<string, Priority>>
 const priorityColumn = (priorities: Priorities, onChange: (next: Priorities) => void): Column<Backtest> => ({
   of: 'priority',
   head: 'Priority',
-  sort: false,
   cell: ({ id, name }) => (
     <Select
       label={`Priority of ${name}`}
@@ -98,7 +97,6 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
       <DataTable
         label="Parts"
         rows={backtests}
-        keyOf={({ id }) => id}
         columns={({ own }) => [
           { of: 'name', head: 'Part', look: 'main' },
           { of: 'symbol', head: 'Market', cell: marketText },

@@ -1,6 +1,6 @@
 // One portfolio: what the money became, what each part did for it, and how the parts go together.
 
-import { apiUrl, call } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import c from '../backtests/compare-runs.module.css'
 import { Curves } from '../backtests/curves.tsx'
@@ -9,7 +9,7 @@ import { attempt, useAnswer } from '../frame/page.tsx'
 import { Figures, type Figure } from '../jobs/figures.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
-import { DataTable, numbers } from '../ui/data-table.tsx'
+import { DataTable, numbers, Numbers } from '../ui/data-table.tsx'
 import { navigate } from '../router.ts'
 import { showRun } from '../run-script.ts'
 import { Button } from '../ui/ui.tsx'
@@ -17,8 +17,8 @@ import { bottom } from '../workspace.ts'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
 import { togetherness } from './portfolio-model.ts'
 import s from './portfolios.module.css'
-
-const LOOK_MS = 700
+import { buttons, download } from '../ui/buttons.tsx'
+import { Section } from '../frame/section.tsx'
 
 export function PortfolioPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
@@ -28,11 +28,10 @@ export function PortfolioPage({ id = '' }: { readonly id?: string }) {
       kind="portfolio"
       id={id}
       loaded={portfolio}
-      jobOf={({ portfolio: one }) => one}
+      job={portfolio.data?.portfolio}
       about={({ portfolio: { parts, asOf } }) =>
         `${count(parts.length)} parts, ${asOfText(asOf)}: ${parts.map(marketText).join(', ')}.`
       }
-      lookMs={LOOK_MS}
     >
       {({ portfolio: one, result }) => (
         <div class={j.job}>
@@ -81,8 +80,7 @@ function Result({ portfolio, result }: ResultProps) {
       </p>
       <Figures of={figures} class={s.figures} />
       <Curve portfolio={portfolio} result={result} />
-      <section class={j.section}>
-        <h2>What each part did</h2>
+      <Section class={j.section} title="What each part did">
         <p class={j.note}>Choose a part to see it on its chart, with its trades.</p>
         <Parts portfolio={portfolio} result={result} />
         {result.parts.flatMap(({ warnings = [] }, i) =>
@@ -92,18 +90,12 @@ function Result({ portfolio, result }: ResultProps) {
             </p>
           )),
         )}
-      </section>
+      </Section>
       <p class={s.files}>
-        {FILES.map(([file, text]) => (
-          <Button
-            key={file}
-            size="small"
-            icon="download"
-            onClick={() => location.assign(apiUrl(`/api/platform/portfolios/${portfolio.id}/${file}.csv`))}
-          >
-            {text}
-          </Button>
-        ))}
+        {buttons(
+          FILES.map(([file, text]) => download(text, `/api/platform/portfolios/${portfolio.id}/${file}.csv`)),
+          'small',
+        )}
       </p>
       {portfolio.parts.length > 1 && <Correlation portfolio={portfolio} result={result} />}
     </>
@@ -131,41 +123,27 @@ function Curve({ portfolio, result: { curve, capital, currency } }: ResultProps)
   }))
   const whole = { id: 'all', name: 'All', color: 0, report, times: curve.time, equity: curve.equity }
   const rows = curve.time.map((at, i) => ({ at, i }))
-  const number = (
-    of: string,
-    head: string,
-    values: readonly number[],
-    shown: Parameters<typeof numbers>[3],
-  ) => numbers<(typeof rows)[number]>(of, head, ({ i }) => values[i], shown)
+  const amount = (value: number | null | undefined) => money(value, currency, { plus: true })
   return (
-    <section class={c.curves}>
-      <h2>Equity</h2>
+    <Section class={c.curves} title="Equity">
       <Curves runs={[...parts.toReversed(), whole]} currency={currency} />
-      <details>
-        <summary>The numbers</summary>
-        <DataTable
-          label="Equity"
-          rows={rows}
-          keyOf={({ i }) => String(i)}
-          page={20}
-          columns={[
-            {
-              of: 'at',
-              head: 'Until',
-              look: 'date',
-              cell: ({ at }) => time(at, 'UTC', false),
-              sort: ({ at }) => at,
-            },
-            number('equity', 'Equity', curve.equity, (value) => money(value, currency)),
-            ...portfolio.parts.map(({ name }, part) =>
-              number(`part ${part}`, `${part + 1} ${name}`, curve.parts[part] ?? [], (value) =>
-                money(value, currency, { plus: true }),
-              ),
-            ),
-          ]}
-        />
-      </details>
-    </section>
+      <Numbers
+        label="Equity"
+        rows={rows}
+        columns={({ own, numbers }) => [
+          own('at', 'Until', 'date', ({ at }) => time(at, 'UTC', false), { sort: ({ at }) => at }),
+          numbers(
+            'equity',
+            'Equity',
+            ({ i }) => curve.equity[i],
+            (value) => money(value, currency),
+          ),
+          ...portfolio.parts.map(({ name }, part) =>
+            numbers(`part ${part}`, `${part + 1} ${name}`, ({ i }) => curve.parts[part]?.[i], amount),
+          ),
+        ]}
+      />
+    </Section>
   )
 }
 
@@ -188,14 +166,13 @@ function Parts({ portfolio, result }: ResultProps) {
   const number = (
     of: Exclude<keyof PartRow, 'warnings'>,
     head: string,
-    shown: (value: number | null | undefined) => string,
+    shown: Parameters<typeof numbers>[3],
   ) => numbers<PartRow>(of, head, (row) => row[of], shown)
   const amount = (value: number | null | undefined) => money(value, currency, { plus: true })
   return (
     <DataTable
       label="Parts"
       rows={rows}
-      keyOf={({ i }) => String(i)}
       columns={[
         {
           of: 'i',
@@ -215,7 +192,7 @@ function Parts({ portfolio, result }: ResultProps) {
             </Button>
           ),
         },
-        { of: 'market', head: 'Market', sort: false, cell: ({ i }) => marketText(portfolio.parts[i]!) },
+        { of: 'market', head: 'Market', cell: ({ i }) => marketText(portfolio.parts[i]!) },
         numbers('priority', 'Priority', ({ i }: PartRow) => portfolio.parts[i]!.priority, count),
         number('netProfit', 'Net profit', amount),
         number('openProfit', 'Open', amount),
@@ -234,28 +211,23 @@ function Parts({ portfolio, result }: ResultProps) {
 function Correlation({ portfolio, result: { correlation, period } }: ResultProps) {
   const rows = correlation.map((values, i) => ({ values, i }))
   return (
-    <section class={j.section}>
-      <h2>How they go together</h2>
+    <Section class={j.section} title="How they go together">
       <DataTable
         label="Correlation"
         caption={`Of what they earn from ${period} to ${period}: 1 is in step, 0 independent, −1 opposite.`}
         rows={rows}
-        keyOf={({ i }) => String(i)}
         fixed
-        columns={[
-          { of: 'i', head: 'Part', look: 'head', cell: ({ i }) => `${i + 1} ${portfolio.parts[i]!.name}` },
-          ...correlation.map((_, other) => ({
-            of: `with ${other}`,
-            head: String(other + 1),
-            look: 'number' as const,
-            cell: ({ values, i }: { readonly values: readonly (number | null)[]; readonly i: number }) => (
+        columns={({ own }) => [
+          own('i', 'Part', 'head', ({ i }) => `${i + 1} ${portfolio.parts[i]!.name}`),
+          ...correlation.map((_, other) =>
+            own(`with ${other}`, String(other + 1), 'number', ({ values, i }) => (
               <span title={i === other ? 'itself' : togetherness(values[other] ?? null)}>
                 {ratio(values[other])}
               </span>
-            ),
-          })),
+            )),
+          ),
         ]}
       />
-    </section>
+    </Section>
   )
 }

@@ -222,7 +222,6 @@ function DifferenceTable({ trades, report }: { trades: readonly ComparedTrade[];
     <DataTable
       label="Trades that differ"
       rows={trades.flatMap(({ n, differences }) => differences.map((one) => ({ ...one, n })))}
-      keyOf={({ n, field }) => `${n} ${field}`}
       fixed
       class={s.columns}
       columns={({ own }) => [

@@ -34,7 +34,6 @@ export function ExportHeld({ settings, figures }: Held) {
         <DataTable
           label="Figures that differ"
           rows={differ}
-          keyOf={({ sheet, name, of, isShare }) => `${sheet} ${name} ${of} ${isShare}`}
           fixed
           class={s.columns}
           columns={({ own }) => [

@@ -146,7 +146,6 @@ function Bumpy({ report }: { readonly report: Report }) {
       <DataTable
         label="Returns by month"
         rows={years.toReversed()}
-        keyOf={({ year }) => String(year)}
         fixed
         class={s.heat}
         columns={({ own }) => [
@@ -251,7 +250,6 @@ function Bars({ title, slices, currency }: { title: string; slices: readonly Sli
       label={title}
       caption={title}
       rows={slices}
-      keyOf={({ label }) => label}
       fixed
       class={s.bars}
       columns={({ own }) => [

@@ -39,10 +39,10 @@ interface ChipsProps {
 }
 
 const Chip = ({ label, children }: { label: string; children: ComponentChildren }) => (
-  <span class={s.chip}>
+  <label class={s.chip}>
     <small>{label}</small>
     {children}
-  </span>
+  </label>
 )
 
 export function AboutChips({ subject, about, without = [] }: ChipsProps) {
@@ -60,15 +60,14 @@ export function AboutChips({ subject, about, without = [] }: ChipsProps) {
       />
       {subject.asOf !== undefined && <Chip label="Rules">{asOfText(subject.asOf)}</Chip>}
       {!without.includes('bars') && (
-        <label class={s.chip}>
-          <small>Range</small>
+        <Chip label="Range">
           <Choice
             class={undefined}
             value={String(bars)}
             options={ranges.map((one) => [String(one), `last ${count(one)} bars`])}
             onChange={(one) => change({ bars: Number(one) })}
           />
-        </label>
+        </Chip>
       )}
     </div>
   )
@@ -84,8 +83,7 @@ interface TextChipProps {
 function TextChip({ label, value, offered, onChange }: TextChipProps) {
   const id = useId()
   return (
-    <label class={s.chip}>
-      <small>{label}</small>
+    <Chip label={label}>
       <input
         value={value}
         size={Math.max(3, value.length)}
@@ -101,7 +99,7 @@ function TextChip({ label, value, offered, onChange }: TextChipProps) {
           ))}
         </datalist>
       )}
-    </label>
+    </Chip>
   )
 }
 
@@ -133,8 +131,7 @@ function Version({ subject: { id, stored, source }, about }: Pick<ChipsProps, 's
   if (revisions.length < 2) return <Chip label="Version">{stored.revision}</Chip>
   const now = revisions.find((one) => one.source === about.source)
   return (
-    <label class={s.chip}>
-      <small>Version</small>
+    <Chip label="Version">
       <Choice
         class={undefined}
         value={String(now?.revision ?? stored.revision)}
@@ -147,6 +144,6 @@ function Version({ subject: { id, stored, source }, about }: Pick<ChipsProps, 's
           about.change({ source: found?.source ?? source })
         }}
       />
-    </label>
+    </Chip>
   )
 }

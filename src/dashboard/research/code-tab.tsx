@@ -12,11 +12,13 @@ import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Button } from '../ui/ui.tsx'
 import s from './research.module.css'
 import type { Subject, TabProps } from './subject.ts'
 import { market } from '../workspace.ts'
 import { putOnChart } from './subject-menu.ts'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 export function CodeTab({ subject }: TabProps) {
   const { source } = subject
@@ -42,12 +44,10 @@ function Inputs({ source }: { readonly source: string }) {
   const list = found.data?.inputs ?? []
   if (list.length === 0) return null
   return (
-    <section class={p['section']}>
-      <h2>Inputs</h2>
+    <Section class={p['section']} title="Inputs">
       <DataTable
         label="Inputs"
         rows={list}
-        keyOf={(one) => one.label}
         columns={({ own }) => [
           own('label', 'Name', 'main', (one) => (
             <>
@@ -60,7 +60,7 @@ function Inputs({ source }: { readonly source: string }) {
           { of: 'bounds', head: 'May be', look: 'muted', cell: boundsText },
         ]}
       />
-    </section>
+    </Section>
   )
 }
 
@@ -76,6 +76,7 @@ function boundsText({ minval, maxval, options }: ScriptInput): string {
 
 function Source({ subject: { id, source, stored } }: { readonly subject: Subject }) {
   const host = useRef<HTMLDivElement>(null)
+  const versions = () => attempt(openScript(id), () => openDialog(<Versions id={id} />))
   useEffect(() => (host.current ? mountCodeReader(host.current, source.trimEnd()) : undefined), [source])
   return (
     <section class={p['section']}>
@@ -83,18 +84,13 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
         <h2>Source</h2>
         <span class="muted">{count(source.trimEnd().split('\n').length)} lines</span>
         <span class={p['actions']}>
-          {stored?.mine && stored.revision > 1 && (
-            <Button
-              size="small"
-              icon="clock"
-              onClick={() => attempt(openScript(id), () => openDialog(<Versions id={id} />))}
-            >
-              Versions
-            </Button>
+          {buttons(
+            [
+              stored?.mine && stored.revision > 1 && item('Versions', 'clock', versions),
+              item('Copy', 'copy', () => copyText(source)),
+            ],
+            'small',
           )}
-          <Button size="small" icon="copy" onClick={() => copyText(source)}>
-            Copy
-          </Button>
         </span>
       </div>
       <div ref={host} class={s.source} data-editor="pine" />
@@ -105,11 +101,10 @@ function Source({ subject: { id, source, stored } }: { readonly subject: Subject
 function RunButton({ subject }: { readonly subject: Subject }) {
   const { symbol, interval } = market.value
   if (subject.kind === 'draft' || subject.kind === 'library') return null
+  const text = `${subject.kind === 'strategy' ? 'Run on' : 'Put on'} ${symbol} ${intervalText(interval)}`
   return (
     <p class={p['actions']} style={{ marginTop: '16px' }}>
-      <Button variant="primary" icon="play" onClick={() => attempt(putOnChart(subject))}>
-        {subject.kind === 'strategy' ? 'Run on' : 'Put on'} {symbol} {intervalText(interval)}
-      </Button>
+      {buttons([item(text, 'play', () => attempt(putOnChart(subject)), { primary: true })])}
     </p>
   )
 }

@@ -3,7 +3,7 @@
 import { lazy } from '../frame/lazy.tsx'
 import { Page, pageStyles as p, attempt, Show, useAnswer } from '../frame/page.tsx'
 import { visiting, user } from '../session.ts'
-import { cx, Button } from '../ui/ui.tsx'
+import { cx } from '../ui/ui.tsx'
 import s from './research.module.css'
 import { Runs } from './runs-table.tsx'
 import { ScriptList } from './script-list.tsx'
@@ -20,6 +20,9 @@ import { market } from '../workspace.ts'
 import { Figures } from '../jobs/figures.tsx'
 import j from '../jobs/jobs.module.css'
 import type { Report } from '../../wire/report.ts'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const ScriptPlace = lazy(async () => (await import('./script-place.tsx')).ScriptPlace)
 
@@ -46,10 +49,10 @@ const FIELDS = rowFields('GET /api/platform/scripts/libraries/wanted', 'librarie
 function WantedLibraries() {
   const wanted = useAnswer('GET /api/platform/scripts/libraries/wanted', {}, 'libraries')
   const libraries = wanted.data ?? []
+  const add = (path: string) => openDialog(<AddLibrary path={path} />, wanted.reload)
   if (libraries.length === 0) return null
   return (
-    <section class={p['section']}>
-      <h2>Libraries that scripts miss</h2>
+    <Section class={p['section']} title="Libraries that scripts miss">
       <p class="muted">
         Asked for by scripts of everybody on this server. A library is added by each for themselves.
       </p>
@@ -63,14 +66,10 @@ function WantedLibraries() {
           { of: 'users', head: 'Users' },
           { of: 'asked', head: 'Times asked' },
           { of: 'lastAt', head: 'Last asked' },
-          actions('More', ({ path }) => (
-            <Button size="small" onClick={() => openDialog(<AddLibrary path={path} />, wanted.reload)}>
-              Add
-            </Button>
-          )),
+          actions('More', ({ path }) => buttons([item('Add', '', () => add(path))], 'small')),
         ]}
       />
-    </section>
+    </Section>
   )
 }
 
@@ -86,17 +85,13 @@ function FirstRun() {
         <p>{sample.about}</p>
         <Show of={run}>{({ result: { report } }) => <ResultOf report={report} />}</Show>
         <div class={p['actions']} style={{ marginTop: '16px' }}>
-          <Button
-            variant="primary"
-            icon="report"
-            disabled={run.data === null}
-            onClick={() => attempt(keep())}
-          >
-            Keep this run and open its report
-          </Button>
-          <Button icon="code" onClick={() => navigate(`/research/sample:${encodeURIComponent(sample.name)}`)}>
-            Its code
-          </Button>
+          {buttons([
+            item('Keep this run and open its report', 'report', () => attempt(keep()), {
+              primary: true,
+              disabled: run.data === null,
+            }),
+            item('Its code', 'code', () => navigate(`/research/sample:${encodeURIComponent(sample.name)}`)),
+          ])}
         </div>
       </section>
     </div>

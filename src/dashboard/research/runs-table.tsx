@@ -32,6 +32,8 @@ import {
   type RunKind,
 } from './runs.ts'
 import type { ComponentChildren } from 'preact'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 /** Rows shown at first, and how many more the button brings. */
 const PAGE = 100
@@ -157,7 +159,6 @@ export function Runs({ names, empty }: RunsProps) {
             <DataTable
               label="Runs"
               rows={rows}
-              keyOf={({ id }) => id}
               columns={columns}
               page={PAGE}
               order={order}
@@ -199,31 +200,21 @@ function Chosen({ runs, onDelete }: { runs: readonly Run[]; onDelete: () => void
   const mayJoin = isDone && runs.length >= 1 && runs.length <= PARTS_MAX
   return (
     <>
-      {runs.length > 0 && (
-        <Button variant="danger" icon="trash" onClick={onDelete}>
-          Delete {runs.length}
-        </Button>
-      )}
-      <Button
-        disabled={!mayJoin}
-        title={
-          mayJoin ? 'They trade with the same money' : `Choose 1 to ${PARTS_MAX} backtests that are done`
-        }
-        onClick={() => navigate(`/research/portfolios/new?runs=${ids}`)}
-      >
-        Put in a portfolio
-      </Button>
-      <Button
-        disabled={!mayCompare}
-        title={
-          mayCompare
+      {buttons([
+        runs.length > 0 && item(`Delete ${runs.length}`, 'trash', onDelete, { danger: true }),
+        item('Put in a portfolio', '', () => navigate(`/research/portfolios/new?runs=${ids}`), {
+          disabled: !mayJoin,
+          note: mayJoin
+            ? 'They trade with the same money'
+            : `Choose 1 to ${PARTS_MAX} backtests that are done`,
+        }),
+        item('Compare', '', () => navigate(`/research/compare?runs=${ids}`), {
+          disabled: !mayCompare,
+          note: mayCompare
             ? 'Their curves over one axis, and their figures'
-            : `Choose 2 to ${RUNS_MAX} backtests that are done to compare`
-        }
-        onClick={() => navigate(`/research/compare?runs=${ids}`)}
-      >
-        Compare
-      </Button>
+            : `Choose 2 to ${RUNS_MAX} backtests that are done to compare`,
+        }),
+      ])}
     </>
   )
 }

@@ -9,6 +9,7 @@ import { Button, cx, uiStyles as ui } from '../ui/ui.tsx'
 import { script } from '../workspace.ts'
 import s from './research.module.css'
 import { EDITOR, subjectId } from './subject.ts'
+import { Section } from '../frame/section.tsx'
 
 type Row = Pick<ListedStudy, 'id' | 'name'> & { readonly note: string }
 
@@ -115,10 +116,9 @@ function groupOf(name: string, rows: readonly Row[], chosen: string | undefined,
   ))
   if (rows.length <= OPEN_MAX || searched)
     return (
-      <section key={name} aria-label={name}>
-        <h2>{name}</h2>
+      <Section key={name} aria-label={name} title={name}>
         {links}
-      </section>
+      </Section>
     )
   return (
     <details key={name} open={rows.some(({ id }) => id === chosen)}>
@@ -134,8 +134,7 @@ function groupOf(name: string, rows: readonly Row[], chosen: string | undefined,
 function Drafts() {
   if (drafts.value.length === 0) return null
   return (
-    <section aria-label="Drafts">
-      <h2>Drafts</h2>
+    <Section aria-label="Drafts" title="Drafts">
       {drafts.value.map((one) => (
         <button
           key={one.at}
@@ -150,6 +149,6 @@ function Drafts() {
           <small>not saved</small>
         </button>
       ))}
-    </section>
+    </Section>
   )
 }

@@ -19,6 +19,7 @@ import s from './research.module.css'
 import { Runs } from './runs-table.tsx'
 import { askToDelete, subjectItems } from './subject-menu.ts'
 import { EDITOR, loadSubject, namesOf, starId, type Subject, type TabProps } from './subject.ts'
+import { buttons } from '../ui/buttons.tsx'
 
 const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
 const ScanForm = lazy(async () => (await import('../scans/scan-form.tsx')).ScanForm)
@@ -35,13 +36,6 @@ const TABS = [
   ['publish', 'Publish', PublishTab],
 ] as const satisfies readonly (readonly [string, string, ComponentType<TabProps>])[]
 type Tab = (typeof TABS)[number][0]
-
-export const KIND_TONES = {
-  strategy: 'accent',
-  indicator: undefined,
-  library: undefined,
-  draft: 'warn',
-} as const
 
 export const placeOf = (id: string, tab: Tab = 'code'): string =>
   `/research/${encodeURIComponent(id)}${tab === 'code' ? '' : `/${tab}`}`
@@ -79,7 +73,7 @@ const Byline = ({ subject: { id, kind, stored } }: { readonly subject: Subject }
     ) : (
       <span>{id === EDITOR ? 'in the editor, as it stands there' : 'comes with Chartroom'}</span>
     )}
-    <Badge tone={KIND_TONES[kind]}>{kind}</Badge>
+    <Badge tone={kind === 'strategy' ? 'accent' : kind === 'draft' ? 'warn' : undefined}>{kind}</Badge>
     {stored && (
       <>
         {stored.pineVersion !== null && <span>Pine v{stored.pineVersion}</span>}
@@ -129,15 +123,11 @@ function Actions({ subject, onChanged }: TabProps) {
           onClick={() => star(starId(id))}
         />
       )}
-      {stored?.mine || id === EDITOR ? (
-        <Button icon="code" onClick={() => attempt(edit(subject))}>
-          Edit
-        </Button>
-      ) : (
-        <Button icon="copy" onClick={() => attempt(clone(subject))}>
-          Save a copy
-        </Button>
-      )}
+      {buttons([
+        stored?.mine || id === EDITOR
+          ? item('Edit', 'code', () => attempt(edit(subject)))
+          : item('Save a copy', 'copy', () => attempt(clone(subject))),
+      ])}
       <Menu
         label={`More for ${name}`}
         items={[
@@ -146,9 +136,7 @@ function Actions({ subject, onChanged }: TabProps) {
           item('Download', 'download', () => save(subject)),
           ...(stored?.mine
             ? [
-                item(stored.visibility === 'public' ? 'Make private' : 'Publish', 'user', () =>
-                  attempt(publishOrNot(stored), onChanged),
-                ),
+                publishing(stored, onChanged),
                 item('Delete', 'trash', () => remove(subject), { danger: true }),
               ]
             : []),
@@ -157,6 +145,11 @@ function Actions({ subject, onChanged }: TabProps) {
     </>
   )
 }
+
+const publishing = (stored: NonNullable<Subject['stored']>, onChanged: () => void) =>
+  item(stored.visibility === 'public' ? 'Make private' : 'Publish', 'user', () =>
+    attempt(publishOrNot(stored), onChanged),
+  )
 
 function RunsTab({ subject }: TabProps) {
   return (
@@ -192,16 +185,10 @@ function PublishTab({ subject, onChanged }: TabProps) {
           : 'Only you can see it.'}
       </p>
       <div class={p['actions']}>
-        <Button
-          {...(!isPublic && { variant: 'primary' })}
-          icon="user"
-          onClick={() => attempt(publishOrNot(stored), onChanged)}
-        >
-          {isPublic ? 'Make private' : 'Publish'}
-        </Button>
-        <Button icon="copy" disabled={!isPublic} onClick={() => copyText(link, 'Link copied')}>
-          Copy the link
-        </Button>
+        {buttons([
+          { ...publishing(stored, onChanged), primary: !isPublic },
+          item('Copy the link', 'copy', () => copyText(link, 'Link copied'), { disabled: !isPublic }),
+        ])}
       </div>
     </div>
   )

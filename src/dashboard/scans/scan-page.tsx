@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { LISTED } from '../alerts/alert-model.ts'
 import { type KnownWays, listens, useWays } from '../alerts/alert-ways.tsx'
-import { apiUrl, call } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { showsClock } from '../chart/bars.ts'
 import { showMarket } from '../chart/chart-state.ts'
 import { nameOf, count, intervalText, percent, quantity, time, gain } from '../format.ts'
@@ -16,23 +16,24 @@ import { Badge, Button, Empty, Field } from '../ui/ui.tsx'
 import type { Answer } from '../../wire/operations.ts'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
 import s from './scans.module.css'
+import { download, buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
-const LOOK_MS = 700
 const PAGE = 1000
 
 export function ScanPage({ id = '' }: { readonly id?: string }) {
   const path = { id }
-  const scan = useAnswer('GET /api/platform/scans/{id}', { path })
+  const scan = useAnswer('GET /api/platform/scans/{id}', { path }, 'scan')
   const [where, setWhere] = useState('')
   const ways = waysText(useWays())
   const again = async () => {
     await call('POST /api/platform/scans/{id}/run', { path })
     scan.reload()
   }
-  const watch = async ({ conditions }: Scan, begins: boolean) => {
+  const watch = async ({ conditions, watch: now }: Scan) => {
     const only = conditions.map(({ title }) => title).filter((title) => nameInCondition(title) === where)
     const watched = { conditions: only, channels: ['email' as const, 'webhook' as const] }
-    await call('PATCH /api/platform/scans/{id}', { path, body: { watch: begins ? watched : null } })
+    await call('PATCH /api/platform/scans/{id}', { path, body: { watch: now === null ? watched : null } })
     scan.reload()
   }
   return (
@@ -40,33 +41,19 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
       kind="scan"
       id={id}
       loaded={scan}
-      jobOf={({ scan: one }) => one}
-      about={({ scan: one }) => aboutOf(one)}
-      lookMs={LOOK_MS}
-      actions={({ scan: one }, waits) => (
-        <>
-          {!waits && (
-            <Button icon="play" onClick={() => attempt(again())}>
-              Scan again
-            </Button>
-          )}
-          {(one.watch !== null || (one.conditions.length > 0 && one.state !== 'failed')) && (
-            <Button
-              icon="bell"
-              title={`When bars come, the markets where a condition becomes true are ${ways}`}
-              pressed={one.watch !== null}
-              onClick={() => attempt(watch(one, one.watch === null))}
-            >
-              {one.watch === null ? 'Watch' : 'Stop watching'}
-            </Button>
-          )}
-          <Button icon="download" onClick={() => location.assign(apiUrl(csvPath(id, where)))}>
-            CSV
-          </Button>
-        </>
-      )}
+      job={scan.data ?? undefined}
+      about={aboutOf}
+      actions={(one, waits) => [
+        !waits && item('Scan again', 'play', () => attempt(again())),
+        (one.watch !== null || (one.conditions.length > 0 && one.state !== 'failed')) &&
+          item(one.watch === null ? 'Watch' : 'Stop watching', 'bell', () => attempt(watch(one)), {
+            note: `When bars come, the markets where a condition becomes true are ${ways}`,
+            on: one.watch !== null,
+          }),
+        download('CSV', `/api/platform/scans/${id}/results.csv`, { where }),
+      ]}
     >
-      {({ scan: one }) => (
+      {(one) => (
         <div class={j.job}>
           <JobProgress
             job={one}
@@ -83,11 +70,6 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
       )}
     </JobPage>
   )
-}
-
-function csvPath(id: string, where: string): string {
-  const chosen = where === '' ? '' : `?where=${encodeURIComponent(where)}`
-  return `/api/platform/scans/${id}/results.csv${chosen}`
 }
 
 function aboutOf({ interval, bars, watchlistId, symbols }: Scan): string {
@@ -118,7 +100,6 @@ function News({ scan }: { readonly scan: Scan }) {
       label="Became true"
       caption="Became true"
       rows={news}
-      keyOf={(one) => `${nameOf(one)} ${one.condition} ${one.time}`}
       page={5}
       columns={({ own }) => [
         { of: 'symbol', head: 'Market', look: 'main', cell: nameOf },
@@ -130,13 +111,7 @@ function News({ scan }: { readonly scan: Scan }) {
   )
 }
 
-interface RowsProps {
-  readonly scan: Scan
-  readonly where: string
-  readonly setWhere: (where: string) => void
-}
-
-function Rows({ scan, where, setWhere }: RowsProps) {
+function Rows({ scan, where, setWhere }: { scan: Scan; where: string; setWhere: (where: string) => void }) {
   const { id, done, state } = scan
   const form = useForm({
     start: { where },
@@ -153,20 +128,18 @@ function Rows({ scan, where, setWhere }: RowsProps) {
     form.set('where', condition)
     setWhere(condition)
   }
+  const choice = (title: string, condition: string, holds: number) =>
+    item(`${title} ${count(holds)}`, '', () => choose(condition), { on: where === condition })
   return (
     <>
       <div class={s.conditions} role="group" aria-label="Conditions">
-        <Button size="small" pressed={where === ''} onClick={() => choose('')}>
-          All {count(scan.done)}
-        </Button>
-        {scan.conditions.map(({ title, holds }) => {
-          const condition = nameInCondition(title)
-          return (
-            <Button key={title} size="small" pressed={where === condition} onClick={() => choose(condition)}>
-              {title} {count(holds)}
-            </Button>
-          )
-        })}
+        {buttons(
+          [
+            choice('All', '', scan.done),
+            ...scan.conditions.map(({ title, holds }) => choice(title, nameInCondition(title), holds)),
+          ],
+          'small',
+        )}
       </div>
       <Form of={form} class={s.where} action="Choose">
         <Field

@@ -2,12 +2,14 @@
 
 import { useState } from 'preact/hooks'
 import { count } from '../format.ts'
-import { Button } from '../ui/ui.tsx'
 import type { SweepTrial } from '../../wire/sweep.ts'
 import { axesOf, drawn, isChosen, linesOf, WHOLE, type Axis, type Band } from './parallel-model.ts'
 import j from '../jobs/jobs.module.css'
 import { scoreText } from './sweep-model.ts'
 import s from './sweeps.module.css'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
 const [GAP, HEIGHT, TOP, BOTTOM, SIDE] = [120, 240, 34, 22, 60]
 const STEPS = 100
@@ -33,8 +35,7 @@ export function Parallel({ axes, trials, chosen, bands, setBands, open }: Parall
   const best = scored.toSorted((a, b) => b.score! - a.score!)[0]
   const isBrushed = chosen.length < trials.length
   return (
-    <section class={j.section}>
-      <h2>Trials side by side</h2>
+    <Section class={j.section} title="Trials side by side">
       <p class={j.note}>
         Every line is a trial. Drag along an axis, or move its sliders, to keep only the trials that pass
         there.
@@ -52,18 +53,15 @@ export function Parallel({ axes, trials, chosen, bands, setBands, open }: Parall
           {count(chosen.length)} of {count(trials.length)} trials
           {best && `, the best of them ${best.trial} with ${scoreText(best.score)}`}
         </span>
-        {isBrushed && best && (
-          <Button size="small" icon="play" onClick={() => open(best.trial)}>
-            Run it on the chart
-          </Button>
-        )}
-        {isBrushed && (
-          <Button size="small" onClick={() => setBands([])}>
-            All trials
-          </Button>
+        {buttons(
+          [
+            isBrushed && best && item('Run it on the chart', 'play', () => open(best.trial)),
+            isBrushed && item('All trials', '', () => setBands([])),
+          ],
+          'small',
         )}
       </p>
-    </section>
+    </Section>
   )
 }
 

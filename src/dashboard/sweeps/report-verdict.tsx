@@ -3,13 +3,15 @@
 import { call } from '../api-client.ts'
 import { keptRun } from '../run-script.ts'
 import { Show, useLoad } from '../frame/page.tsx'
-import { Button, Empty } from '../ui/ui.tsx'
+import { Empty } from '../ui/ui.tsx'
 import { editedSubject } from '../research/subject.ts'
 import { goTo } from '../research/subject-menu.ts'
 import type { ShownRun } from '../workspace.ts'
 import { VerdictFigures } from './verdict-figures.tsx'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
 export function ReportVerdict({ run }: { readonly run: ShownRun }) {
   const { report } = run
@@ -35,9 +37,10 @@ function Judged() {
             <p class={j.sentence}>{verdict.sentence}</p>
             <VerdictFigures verdict={verdict} />
             <div>
-              <Button size="small" icon="tune" onClick={() => goTo(editedSubject(), 'optimise')}>
-                Optimise its inputs
-              </Button>
+              {buttons(
+                [item('Optimise its inputs', 'tune', () => goTo(editedSubject(), 'optimise'))],
+                'small',
+              )}
             </div>
           </>
         )}

@@ -269,8 +269,8 @@ export function heatOf(
   of: 'best' | 'median',
 ) {
   const scored = trials.filter((trial): trial is SweepTrial & { score: number } => trial.score !== null)
-  const columns = new Scale(trials.map(({ choices }) => choices[across]!))
-  const rows = new Scale(down === null ? [''] : trials.map(({ choices }) => choices[down]!))
+  const columns = scaleOf(trials.map(({ choices }) => choices[across]!))
+  const rows = scaleOf(down === null ? [''] : trials.map(({ choices }) => choices[down]!))
   const groups = Map.groupBy(
     scored,
     ({ choices }) => `${rows.at(down === null ? '' : choices[down]!)} ${columns.at(choices[across]!)}`,
@@ -291,26 +291,16 @@ export function heatOf(
 }
 
 /** The values of one input in order; if there are many numbers, in groups. */
-class Scale {
-  readonly names: readonly string[]
-  readonly #places = new Map<Choice, number>()
-
-  constructor(values: readonly Choice[]) {
-    const distinct = [...new Set(values)]
-    const isNumbers = distinct.every((value) => typeof value === 'number')
-    const sorted = isNumbers ? distinct.toSorted((a, b) => a - b) : distinct
-    const size = Math.max(1, Math.ceil(sorted.length / CELLS_MAX))
-    const groups: Choice[][] = []
-    for (let at = 0; at < sorted.length; at += size) groups.push(sorted.slice(at, at + size))
-    for (const [place, group] of groups.entries()) for (const value of group) this.#places.set(value, place)
-    this.names = groups.map((group) =>
-      group.length === 1 ? shownChoice(group[0]!) : `${shownChoice(group[0]!)}–${shownChoice(group.at(-1)!)}`,
-    )
-  }
-
-  at(value: Choice): number {
-    return this.#places.get(value) ?? -1
-  }
+function scaleOf(values: readonly Choice[]) {
+  const distinct = [...new Set(values)]
+  const isNumbers = distinct.every((value) => typeof value === 'number')
+  const sorted = isNumbers ? distinct.toSorted((a, b) => a - b) : distinct
+  const size = Math.max(1, Math.ceil(sorted.length / CELLS_MAX))
+  const places = new Map(sorted.map((value, i) => [value, Math.floor(i / size)]))
+  const names = [...Map.groupBy(sorted, (value) => places.get(value)).values()].map((group) =>
+    group.length === 1 ? shownChoice(group[0]!) : `${shownChoice(group[0]!)}–${shownChoice(group.at(-1)!)}`,
+  )
+  return { names, at: (value: Choice): number => places.get(value) ?? -1 }
 }
 
 export const shownChoice = (value: Choice): string =>

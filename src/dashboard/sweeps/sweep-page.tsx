@@ -1,7 +1,7 @@
 // One sweep: its progress, its verdict, and its trials as a map, as plots and as a table.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { apiUrl, call } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
 import { saveScript, unsaved } from '../editor/documents.ts'
 import { count, counted, factorText, marketText, percent, ratio, gain } from '../format.ts'
@@ -12,7 +12,7 @@ import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { DataTable, numbers, own, type Column } from '../ui/data-table.tsx'
-import { Badge, Button, Select, toast } from '../ui/ui.tsx'
+import { Badge, Select, toast } from '../ui/ui.tsx'
 import { bottom, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { drawdownName, trialFigure } from '../../wire/sweep-figures.ts'
@@ -24,8 +24,10 @@ import { heatOf, nameOf, scoreText, shownChoice, trialRun, type Choice } from '.
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
 import { VerdictView } from './verdict-view.tsx'
+import { download } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
 
-const LOOK_MS = 1000
 const PAGE = 1000
 
 export function SweepPage({ id = '' }: { readonly id?: string }) {
@@ -36,36 +38,24 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
     await call('POST /api/platform/sweeps/{id}/resume', { path })
     sweep.reload()
   }
-  const csv = () => location.assign(apiUrl(`/api/platform/sweeps/${id}/results.csv`))
   return (
     <JobPage
       kind="sweep"
       id={id}
       loaded={sweep}
-      jobOf={({ sweep: one }) => one}
+      job={sweep.data?.sweep}
       about={({ sweep: one }) => aboutOf(one)}
-      lookMs={LOOK_MS}
-      actions={({ sweep: one, sweep: { state }, verdict }) => (
-        <>
-          {(state === 'cancelled' || state === 'failed') && (
-            <Button icon="play" onClick={() => attempt(resume())}>
-              Go on
-            </Button>
-          )}
-          {/* It is shared with the values of a trial, which come after the sweep. */}
-          {verdict && state === 'done' && trials.length >= one.tried && (
-            <Button
-              icon="bulb"
-              onClick={() => openDialog(<ShareSweep sweep={one} verdict={verdict} trials={trials} />)}
-            >
-              Share
-            </Button>
-          )}
-          <Button icon="download" onClick={csv}>
-            CSV
-          </Button>
-        </>
-      )}
+      actions={({ sweep: one, sweep: { state }, verdict }) => [
+        (state === 'cancelled' || state === 'failed') && item('Go on', 'play', () => attempt(resume())),
+        // It is shared with the values of a trial, which come after the sweep.
+        verdict &&
+          state === 'done' &&
+          trials.length >= one.tried &&
+          item('Share', 'bulb', () =>
+            openDialog(<ShareSweep sweep={one} verdict={verdict} trials={trials} />),
+          ),
+        download('CSV', `/api/platform/sweeps/${id}/results.csv`),
+      ]}
     >
       {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}
     </JobPage>
@@ -122,8 +112,7 @@ function Body({ sweep, verdict, trials }: BodyProps) {
         <>
           <Map sweep={sweep} trials={trials} open={open} />
           <Parallel {...brush} trials={trials} open={open} />
-          <section class={j.section}>
-            <h2>Trials</h2>
+          <Section class={j.section} title="Trials">
             <DataTable
               label="Trials"
               rows={brush.chosen}
@@ -132,7 +121,7 @@ function Body({ sweep, verdict, trials }: BodyProps) {
               first={BEST_FIRST}
               page={50}
             />
-          </section>
+          </Section>
         </>
       )}
     </div>
@@ -178,8 +167,7 @@ function Map({ sweep, trials, open }: MapProps) {
   const left =
     sweep.constraints.length === 0 ? 0 : trials.filter(({ score, error }) => score === null && !error).length
   return (
-    <section class={j.section}>
-      <h2>Map of the scores</h2>
+    <Section class={j.section} title="Map of the scores">
       {names.length > 1 && (
         <div class={s.choices}>
           <Select label="Across" value={across} options={options} onChange={setAcross} />
@@ -201,7 +189,7 @@ function Map({ sweep, trials, open }: MapProps) {
           {sweep.constraints.map(inWords).join(' and ')}.
         </p>
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -7,13 +7,13 @@ import { cx } from '../ui/ui.tsx'
 import type { Verdict } from '../../wire/sweep.ts'
 import { verdictRows } from './verdict-rows.ts'
 import s from './sweeps.module.css'
+import { Section } from '../frame/section.tsx'
 
 export const VerdictFigures = ({ verdict }: { readonly verdict: Verdict }) => (
-  <section class={j.section}>
-    <h2>Is it more than luck?</h2>
+  <Section class={j.section} title="Is it more than luck?">
     <p class={cx(j.note, s.means)}>
       <a href={href('/help/sweep-verdict')}>What each of these means</a>
     </p>
     <Figures of={verdictRows(verdict)} class={s.wide} />
-  </section>
+  </Section>
 )

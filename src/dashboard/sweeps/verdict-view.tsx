@@ -3,8 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { count, percent, ratio, gain } from '../format.ts'
-import { DataTable } from '../ui/data-table.tsx'
-import { Button, cx } from '../ui/ui.tsx'
+import { cx } from '../ui/ui.tsx'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { inWords } from './figure-words.ts'
 import { nameOf, scoreText, shownChoice } from './sweep-model.ts'
@@ -13,6 +12,10 @@ import s from './sweeps.module.css'
 import { VerdictFigures } from './verdict-figures.tsx'
 import { chosenOf, robustOf } from './verdict-rows.ts'
 import { WalkForward } from './walk-forward.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
+import { Section } from '../frame/section.tsx'
+import { Numbers } from '../ui/data-table.tsx'
 
 interface VerdictProps {
   readonly sweep: Sweep
@@ -32,10 +35,9 @@ export function VerdictView(props: VerdictProps) {
           <Chosen key={title} {...props} title={title} number={trial} />
         ))}
         {verdict.best && robust === null && verdict.trials > 1 && (
-          <section class={s.card}>
-            <h2>Most robust: none</h2>
+          <Section class={s.card} title="Most robust: none">
             <p>No trial makes money among neighbours one step away that mostly make some, too.</p>
-          </section>
+          </Section>
         )}
       </div>
       <VerdictFigures verdict={verdict} />
@@ -67,8 +69,7 @@ function Chosen({ sweep, verdict, trials, open, title, number }: ChosenProps) {
     ...(heldOut === null ? [] : [[`… of the last ${share(heldOut)}`, profit(trial.outside)] as const]),
   ]
   return (
-    <section class={s.card}>
-      <h2>{title}</h2>
+    <Section class={s.card} title={title}>
       {heldOut !== null && <p class="muted">of the first {share(1 - heldOut)} of the bars</p>}
       <dl>
         {figures.map(([name, value, isWanted]) => (
@@ -78,10 +79,8 @@ function Chosen({ sweep, verdict, trials, open, title, number }: ChosenProps) {
           </div>
         ))}
       </dl>
-      <Button size="small" icon="play" onClick={() => open(number)}>
-        Run on the chart
-      </Button>
-    </section>
+      {buttons([item('Run on the chart', 'play', () => open(number))], 'small')}
+    </Section>
   )
 }
 
@@ -99,24 +98,18 @@ interface PictureProps {
 }
 
 const Picture = ({ title, label, said, children, heads, rows }: PictureProps) => (
-  <section class={cx(j.picture, s.numbers)}>
-    <h2>{title}</h2>
+  <Section class={cx(j.picture, s.numbers)} title={title}>
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
       {children}
     </svg>
     <p class={s.said}>{said}</p>
-    <details>
-      <summary>The numbers</summary>
-      <DataTable
-        label={`Numbers of ${title}`}
-        rows={rows.map((cells, i) => ({ cells, i }))}
-        columns={({ own }) => heads.map((head, at) => own(head, head, 'number', ({ cells }) => cells[at]))}
-        keyOf={({ i }) => String(i)}
-        page={20}
-        fixed
-      />
-    </details>
-  </section>
+    <Numbers
+      label={`Numbers of ${title}`}
+      rows={rows}
+      columns={({ own }) => heads.map((head, at) => own(head, head, 'number', (cells) => cells[at]))}
+      fixed
+    />
+  </Section>
 )
 
 interface OverfittingProps {

@@ -2,17 +2,18 @@
 // window after window, with the trial that each window chose.
 
 import { useState } from 'preact/hooks'
-import { apiUrl } from '../api-client.ts'
 import { count, percent, time, gain } from '../format.ts'
 import { Show, useAnswer } from '../frame/page.tsx'
-import { DataTable } from '../ui/data-table.tsx'
+import { DataTable, Numbers } from '../ui/data-table.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Button, cx } from '../ui/ui.tsx'
+import { cx } from '../ui/ui.tsx'
 import type { StitchedEquity, Verdict } from '../../wire/sweep.ts'
 import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { boundsOf, lineOf } from './sweep-model.ts'
 import { TrialButton } from './trial-button.tsx'
+import { buttons, download } from '../ui/buttons.tsx'
+import { Section } from '../frame/section.tsx'
 
 type Forward = NonNullable<Verdict['walkForward']>
 type Cell = Forward['cells'][number]
@@ -33,8 +34,7 @@ export function WalkForward({ id, found, open }: WalkForwardProps) {
   const cell = cells[chosen]
   if (!cell) return null
   return (
-    <section class={j.section}>
-      <h2>{cells.length > 1 ? 'Walk-forward matrix' : 'Walk-forward'}</h2>
+    <Section class={j.section} title={cells.length > 1 ? 'Walk-forward matrix' : 'Walk-forward'}>
       {cells.length > 1 && (
         <>
           <p class={j.note}>
@@ -56,7 +56,7 @@ export function WalkForward({ id, found, open }: WalkForwardProps) {
           </>
         )}
       </Show>
-    </section>
+    </Section>
   )
 }
 
@@ -98,7 +98,6 @@ function Matrix({ cells, chosen, choose }: MatrixProps) {
       <DataTable
         label="Walk-forward matrix"
         rows={shares}
-        keyOf={String}
         fixed
         class={cx(s.heat, s.forward)}
         columns={({ own }) => [
@@ -150,27 +149,19 @@ function Equity({ id, cell, place, stitched }: EquityProps) {
         <span>{said}</span>
         <span>{day(times.at(-1))}</span>
       </p>
-      <details>
-        <summary>The numbers</summary>
-        <DataTable
-          label="Equity out of sample"
-          rows={rows}
-          keyOf={({ i }) => String(i)}
-          page={20}
-          columns={({ own, numbers }) => [
-            own('at', 'Bar', 'date', ({ at }) => time(at, 'UTC', true), { sort: ({ at }) => at }),
-            numbers('equity', 'Of the capital', ({ i }) => equity[i]! / capital, percent),
-            numbers('window', 'Window', ({ i }) => window[i]! + 1, count),
-          ]}
-        />
-      </details>
-      <Button
-        size="small"
-        icon="download"
-        onClick={() => location.assign(apiUrl(`/api/platform/sweeps/${id}/walk-forward.csv?cell=${place}`))}
-      >
-        Equity as CSV
-      </Button>
+      <Numbers
+        label="Equity out of sample"
+        rows={rows}
+        columns={({ own, numbers }) => [
+          own('at', 'Bar', 'date', ({ at }) => time(at, 'UTC', true), { sort: ({ at }) => at }),
+          numbers('equity', 'Of the capital', ({ i }) => equity[i]! / capital, percent),
+          numbers('window', 'Window', ({ i }) => window[i]! + 1, count),
+        ]}
+      />
+      {buttons(
+        [download('Equity as CSV', `/api/platform/sweeps/${id}/walk-forward.csv`, { cell: place })],
+        'small',
+      )}
     </div>
   )
 }
@@ -203,7 +194,6 @@ function Windows({ cell, capital = NaN, open }: WindowsProps) {
       <DataTable
         label="Windows"
         rows={rows}
-        keyOf={({ i }) => String(i)}
         page={10}
         columns={({ own, numbers }) => [
           numbers('i', 'Window', ({ i }) => i + 1, count),

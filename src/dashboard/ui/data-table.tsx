@@ -62,18 +62,15 @@ export const actions = <R,>(head: string, cell: (row: R) => ComponentChildren): 
   cell,
 })
 
-interface Makers<R> {
-  readonly own: typeof own<R>
-  readonly actions: typeof actions<R>
-  readonly numbers: typeof numbers<R>
-}
+type Makers<R> = { own: typeof own<R>; actions: typeof actions<R>; numbers: typeof numbers<R> }
 
 interface DataTableProps<R> {
   readonly label: string
   readonly rows: readonly R[]
   /** Or made by functions that know what a row is. */
   readonly columns: readonly Column<R>[] | ((make: Makers<R>) => readonly Column<R>[])
-  readonly keyOf: (row: R) => string
+  /** Names a row that has no `id` and does not keep its place. */
+  readonly keyOf?: (row: R) => string
   /** The declarations of the rows' fields on the wire. */
   readonly wire?: Readonly<Record<string, WireField>>
   /** Shown if there are no rows. */
@@ -104,7 +101,7 @@ interface Choice<R> {
 
 export function DataTable<R>({ rows, wire = {}, empty, page = 100, ...rest }: DataTableProps<R>) {
   const columns = typeof rest.columns === 'function' ? rest.columns({ own, actions, numbers }) : rest.columns
-  const { label, keyOf, onOrder, onMore, choice, caption, fixed = false } = rest
+  const { label, keyOf = idOf, onOrder, onMore, choice, caption, fixed = false } = rest
   const [ownOrder, setOwnOrder] = useState<Order | null>(rest.first ?? null)
   const [shownMax, setShownMax] = useState(page)
   const box = useRef<HTMLDivElement>(null)
@@ -185,6 +182,16 @@ export function DataTable<R>({ rows, wire = {}, empty, page = 100, ...rest }: Da
     </>
   )
 }
+
+/** The numbers behind a picture, folded below it. */
+export const Numbers = <R,>(table: DataTableProps<R>) => (
+  <details>
+    <summary>The numbers</summary>
+    <DataTable {...table} page={20} />
+  </details>
+)
+
+const idOf = (row: unknown, place: number): string => (row as { readonly id?: string }).id ?? String(place)
 
 interface HeadProps<R> {
   readonly column: Column<R>

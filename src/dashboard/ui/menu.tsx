@@ -8,9 +8,12 @@ import { Icon, type IconName } from './icon.tsx'
 import s from './menu.module.css'
 import { Button, cx, toastError } from './ui.tsx'
 
+/** What can be done. As a button, its note is the tooltip. */
 export interface MenuItem {
   readonly text: string
   readonly note?: string
+  /** What a screen reader calls its button, where the text does not say of what it is. */
+  readonly label?: string
   /** What stands at the end of its line, such as its keys. */
   readonly hint?: string
   readonly icon?: IconName
@@ -20,6 +23,7 @@ export interface MenuItem {
   readonly on?: boolean
   /** Its name stands above the first of a section. */
   readonly section?: string
+  readonly primary?: boolean
   readonly danger?: boolean
   readonly disabled?: boolean
   readonly run: () => void

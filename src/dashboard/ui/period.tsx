@@ -2,11 +2,7 @@
 
 import { time } from '../format.ts'
 
-interface PeriodProps {
-  readonly of: { readonly from: number | null; readonly to: number | null }
-}
-
-export const Period = ({ of }: PeriodProps) => (
+export const Period = ({ of }: { of: { readonly from: number | null; readonly to: number | null } }) => (
   <>
     {time(of.from, 'UTC', false)}
     <br />

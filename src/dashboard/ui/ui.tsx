@@ -242,13 +242,7 @@ export const Skeleton = ({ width = '100%', height = 16 }: { width?: number | str
 )
 
 /** `fraction` is null if the duration is unknown. */
-export const Progress = ({
-  fraction,
-  label,
-}: {
-  readonly fraction: number | null
-  readonly label: string
-}) => (
+export const Progress = ({ fraction, label }: { fraction: number | null; label: string }) => (
   <div
     class={s.progress}
     role="progressbar"

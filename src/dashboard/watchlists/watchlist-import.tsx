@@ -87,7 +87,6 @@ export function ImportWatchlist() {
               label="Rows of the file"
               rows={shown}
               page={SHOWN}
-              keyOf={({ i }) => String(i)}
               columns={[
                 { of: 'line', head: 'Line', look: 'number', cell: ({ row }) => row.line },
                 { of: 'symbol', head: 'Symbol', cell: ({ row }) => row.symbol },

@@ -6,14 +6,16 @@ import { ago, duration } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Badge, Button, Empty, toast } from '../ui/ui.tsx'
 import s from './deliveries.module.css'
+import { SENT_TONES } from './sent.ts'
 import { attempt, CodeBlock, Show, usePages, More, useAnswer } from '../frame/page.tsx'
 import type { Delivery } from '../../wire/webhook.ts'
 import { navigate } from '../router.ts'
+import { buttons } from '../ui/buttons.tsx'
+import { item } from '../ui/menu.tsx'
 
-const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
 /** A delivery that waits for another attempt counts as failed. */
 const toneOf = ({ state, attempts }: Delivery) =>
-  state === 'pending' && attempts.length > 0 ? 'warn' : TONES[state]
+  state === 'pending' && attempts.length > 0 ? 'warn' : SENT_TONES[state]
 const POLL_MS = 3000
 /** Only an answer of 2xx means that the delivery was accepted. */
 const isTaken = ({ status, failure }: Delivery['attempts'][number]): boolean =>
@@ -37,6 +39,7 @@ export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) 
   )
   const [open, setOpen] = useState<string | null>(null)
   const [failedOnly, setFailedOnly] = useState(false)
+  const turn = () => setFailedOnly(!failedOnly)
   useEffect(() => {
     const again = setInterval(() => {
       if (!document.hidden) list.reload()
@@ -59,14 +62,7 @@ export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) 
           <>
             {failed > 0 && (
               <div class={s.bar}>
-                <Button
-                  size="small"
-                  variant="quiet"
-                  pressed={failedOnly}
-                  onClick={() => setFailedOnly(!failedOnly)}
-                >
-                  {failed} with failures
-                </Button>
+                {buttons([item(`${failed} with failures`, '', turn, { on: failedOnly })], 'small quiet')}
               </div>
             )}
             <ul class={s.list} aria-label="Deliveries">
@@ -121,9 +117,7 @@ function Detail({ delivery, onResent }: { readonly delivery: Delivery; readonly 
       <div>
         <div class={s.detailHead}>
           <h3>Attempts</h3>
-          <Button size="small" icon="replay" onClick={() => attempt(resend())}>
-            Send again
-          </Button>
+          {buttons([item('Send again', 'replay', () => attempt(resend()))], 'small')}
         </div>
         {delivery.attempts.length === 0 && <p class="muted">Waiting for its first.</p>}
         <ol class={s.attempts}>

@@ -7,7 +7,7 @@ import { href, navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
 import { item, Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { Badge, Button, Empty, Field, toast } from '../ui/ui.tsx'
+import { Badge, Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { offerToUntold } from '../alerts/untold.ts'
@@ -29,6 +29,8 @@ import {
 } from '../frame/page.tsx'
 import { SNIPPET_LANGUAGES, SNIPPETS, type SnippetLanguage } from './webhook-snippets.ts'
 import type { Webhook } from '../../wire/webhook.ts'
+import { buttons, deletion } from '../ui/buttons.tsx'
+import { Section } from '../frame/section.tsx'
 
 const BODY_FIELDS = bodyFields('POST /api/platform/webhooks')
 const EVENTS = [
@@ -58,11 +60,8 @@ const REASONS = {
 
 export function Webhooks() {
   const list = useAnswer('GET /api/platform/webhooks', {}, 'webhooks')
-  const add = (
-    <Button variant="primary" icon="plus" onClick={() => openDialog(<WebhookForm webhook={null} />)}>
-      Register a webhook
-    </Button>
-  )
+  const make = () => openDialog(<WebhookForm webhook={null} />)
+  const add = buttons([item('Register a webhook', 'plus', make, { primary: true })])
   return (
     <Panel
       about="A signed POST to your address when a backtest is ready or an alert fires. Failed ones are tried again for three days."
@@ -92,14 +91,14 @@ export function Webhooks() {
                 {one.lastSuccessAt === null ? 'nothing delivered yet' : `delivered ${ago(one.lastSuccessAt)}`}
               </span>
             </div>
-            <Button
-              size="small"
-              variant="quiet"
-              onClick={() => navigate(`/alerts/webhooks/${one.id}`)}
-              aria-label={`Deliveries of ${one.name}`}
-            >
-              Deliveries
-            </Button>
+            {buttons(
+              [
+                item('Deliveries', '', () => navigate(`/alerts/webhooks/${one.id}`), {
+                  label: `Deliveries of ${one.name}`,
+                }),
+              ],
+              'small quiet',
+            )}
           </li>
         )}
       </Listed>
@@ -148,11 +147,9 @@ export function WebhookPage({ id = '' }: { readonly id?: string }) {
               )}
               <State webhook={one} act={act} onConfirmed={() => setSecret(null)} />
             </div>
-            <section class={p['section']}>
-              <h2>Deliveries</h2>
-              <p>The last thirty days.</p>
+            <Section class={p['section']} title="Deliveries" about="The last thirty days.">
               <Deliveries webhookId={id} changed={sent} />
-            </section>
+            </Section>
           </>
         )}
       </Show>
@@ -188,25 +185,10 @@ function Actions({ webhook, act, onChanged, onSecret }: ActionsProps) {
         onChanged()
       },
     })
-  const remove = () =>
-    askFirst({
-      title: `Delete “${name}”?`,
-      text: 'What is still waiting for it is not sent any more.',
-      action: 'Delete webhook',
-      async run() {
-        await call('DELETE /api/platform/webhooks/{id}', { path })
-        navigate('/alerts/webhooks')
-      },
-    })
+  const test = () => act(call('POST /api/platform/webhooks/{id}/test', { path }), 'A test is on its way')
   return (
     <>
-      <Button
-        icon="play"
-        disabled={!isActive}
-        onClick={() => act(call('POST /api/platform/webhooks/{id}/test', { path }), 'A test is on its way')}
-      >
-        Send a test
-      </Button>
+      {buttons([item('Send a test', 'play', test, { disabled: !isActive })])}
       <Menu
         label="More for this webhook"
         items={[
@@ -214,7 +196,15 @@ function Actions({ webhook, act, onChanged, onSecret }: ActionsProps) {
           item(isActive ? 'Disable' : 'Enable', isActive ? 'pause' : 'play', turn),
           item('New secret', 'replay', rotate),
           '-',
-          item('Delete', 'trash', remove, { danger: true }),
+          deletion({
+            title: `Delete “${name}”?`,
+            text: 'What is still waiting for it is not sent any more.',
+            action: 'Delete webhook',
+            async run() {
+              await call('DELETE /api/platform/webhooks/{id}', { path })
+              navigate('/alerts/webhooks')
+            },
+          }),
         ]}
       />
     </>
@@ -242,11 +232,7 @@ function State({ webhook, act, onConfirmed }: StateProps) {
             <code>X-Service-Signature</code> keeps the old one until you confirm that your receiver knows the
             new one.
           </span>
-          <span>
-            <Button size="small" icon="check" onClick={confirm}>
-              My receiver knows it
-            </Button>
-          </span>
+          <span>{buttons([item('My receiver knows it', 'check', confirm)], 'small')}</span>
         </div>
       )}
       {disabledReason && (
@@ -316,8 +302,7 @@ function WebhookForm({ webhook }: { readonly webhook: Webhook | null }) {
 function Verify() {
   const [language, setLanguage] = useState<SnippetLanguage>('node')
   return (
-    <section class={p['section']}>
-      <h2>Verify what arrives</h2>
+    <Section class={p['section']} title="Verify what arrives">
       <p>
         <code>X-Service-Signature</code> is <code>sha256=</code> and the HMAC-SHA256 of the raw body, keyed
         with the secret. Compute it before parsing and compare in constant time.{' '}
@@ -329,6 +314,6 @@ function Verify() {
       <div style={{ marginTop: '12px' }}>
         <CodeBlock text={SNIPPETS[language]} label={`Receiver in ${language}`} />
       </div>
-    </section>
+    </Section>
   )
 }
