@@ -16,18 +16,7 @@ import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { nameOf as fullName } from '../format.ts'
 import { namesOfAll } from '../watchlists/quotes.ts'
 import { alertAt, type AlertWish, type Subject } from '../workspace.ts'
-import {
-  FREQUENCIES,
-  KINDS,
-  needsBars,
-  needsChannel,
-  needsOperator,
-  needsPercent,
-  needsScript,
-  OPERATORS,
-  PLACEHOLDERS,
-  symbolMeant,
-} from './alert-model.ts'
+import { FREQUENCIES, KINDS, needs, OPERATORS, PLACEHOLDERS, symbolMeant } from './alert-model.ts'
 import { nameOf } from './alert-name.ts'
 import { bodyOf, startOf, SUBJECT, type AlertValues } from './alert-values.ts'
 import { AlertWays, Escalation, mailsBy, useWays } from './alert-ways.tsx'
@@ -95,7 +84,7 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
       const { name: symbol, problem } = symbolMeant(typed.symbol, await namesOfAll())
       if (problem !== undefined) throw refusedSymbol(problem)
       const values = { ...typed, symbol }
-      const scriptId = needsScript(values.kind) ? await scriptOf(values, wish, crossings, chosen) : null
+      const scriptId = needs.script(values.kind) ? await scriptOf(values, wish, crossings, chosen) : null
       const sent = bodyOf(values, mailsBy(values, ways), ways, scriptId)
       const crossing = crossings.find((one) => one.plot === values.plot)
       const body = { ...sent, name: nameOf(sent, crossing) }
@@ -172,7 +161,7 @@ interface WhatProps {
 /** What is waited for. */
 function What({ form, all, source, crossings }: WhatProps) {
   const { kind, scriptId, plot, inputs } = form.values
-  const withOperator = needsOperator(kind)
+  const withOperator = needs.operator(kind)
   const isDifference = kind === 'indicator' && crossings.some((one) => one.plot === plot && one.isDifference)
   const checked = useLoad<CheckedScript>(
     async (signal) =>
@@ -197,7 +186,7 @@ function What({ form, all, source, crossings }: WhatProps) {
         />
         {withOperator && <Select label="Condition" options={OPERATORS} {...form.choice('op')} />}
       </div>
-      {needsScript(kind) && (
+      {needs.script(kind) && (
         <div class={p['row']}>
           <WhichScript form={form} all={all} />
           {kind === 'indicator' &&
@@ -213,7 +202,7 @@ function What({ form, all, source, crossings }: WhatProps) {
             ))}
         </div>
       )}
-      {needsScript(kind) && source !== null && (
+      {needs.script(kind) && source !== null && (
         <ScriptInputs
           of={checked}
           values={inputs}
@@ -232,11 +221,11 @@ function Levels({ form }: Pick<WhatProps, 'form'>) {
   )
   return (
     <div class={p['row']}>
-      {needsPercent(op)
+      {needs.percent(op)
         ? field('percent', 'Per cent')
-        : field('price', needsChannel(op) ? 'One bound' : needsBars(op) ? 'By' : 'Level')}
-      {needsChannel(op) && field('price2', 'Other bound')}
-      {needsBars(op) && field('bars', 'Within bars')}
+        : field('price', needs.channel(op) ? 'One bound' : needs.bars(op) ? 'By' : 'Level')}
+      {needs.channel(op) && field('price2', 'Other bound')}
+      {needs.bars(op) && field('bars', 'Within bars')}
     </div>
   )
 }

@@ -5,8 +5,6 @@ import type { Alert, Firing, Operator } from '../../wire/alert.ts'
 import { OPERATOR_WORDS } from '../../wire/operator-words.ts'
 import { counted, quantity, time } from '../format.ts'
 
-export type { Alert, Firing }
-
 export const KINDS = [
   ['price', 'Price'],
   ['volume', 'Volume'],
@@ -16,11 +14,18 @@ export const KINDS = [
   ['strategy', 'Orders of a strategy'],
 ] as const
 
-export const needsPercent = (op: string): boolean => op.endsWith('_pct')
+/** What an alert has to say by its operator, or by its kind. */
+export const needs = {
+  channel: (op: string): boolean => op.endsWith('_channel'),
+  percent: (op: string): boolean => op.endsWith('_pct'),
+  bars: (op: string): boolean => op.startsWith('moving_'),
+  script: (kind: string): boolean => ['indicator', 'script', 'strategy'].includes(kind),
+  operator: (kind: string): boolean => kind !== 'script' && kind !== 'strategy',
+} as const
 
 const OPS = Object.keys(OPERATOR_WORDS) as readonly Operator[]
 export const OPERATORS = OPS.map(
-  (op) => [op, `${OPERATOR_WORDS[op][0]}${needsPercent(op) ? ' %' : ''}`] as const,
+  (op) => [op, `${OPERATOR_WORDS[op][0]}${needs.percent(op) ? ' %' : ''}`] as const,
 )
 
 export const FREQUENCIES = [
@@ -30,11 +35,6 @@ export const FREQUENCIES = [
   ['once_per_minute', 'Once a minute'],
   ['every_time', 'On each bar where it holds'],
 ] as const
-
-export const needsChannel = (op: string): boolean => op.endsWith('_channel')
-export const needsBars = (op: string): boolean => op.startsWith('moving_')
-export const needsScript = (kind: string): boolean => ['indicator', 'script', 'strategy'].includes(kind)
-export const needsOperator = (kind: string): boolean => kind !== 'script' && kind !== 'strategy'
 
 const number = (value: number | null): string => (value === null ? '?' : quantity(value))
 
@@ -49,9 +49,9 @@ export function conditionText(
     kind === 'indicator' ? plot || 'The first plot' : (KINDS.find(([id]) => id === kind)?.[1] ?? kind)
   if (op === null) return subject
   const [verb] = OPERATOR_WORDS[op]
-  if (needsChannel(op)) return `${subject} ${verb} ${number(price)} to ${number(price2)}`
-  const within = needsBars(op) ? ` within ${counted(bars, 'bar')}` : ''
-  if (needsPercent(op)) return `${subject} ${verb} ${number(percent)}%${within}`
+  if (needs.channel(op)) return `${subject} ${verb} ${number(price)} to ${number(price2)}`
+  const within = needs.bars(op) ? ` within ${counted(bars, 'bar')}` : ''
+  if (needs.percent(op)) return `${subject} ${verb} ${number(percent)}%${within}`
   return `${subject} ${verb} ${number(price)}${within}`
 }
 
@@ -89,8 +89,8 @@ export interface AlertLevel {
 
 export function levelsOf(alert: Pick<Alert, 'kind' | 'op' | AlertLevel['field']>): readonly AlertLevel[] {
   const { kind, op } = alert
-  if (kind !== 'price' || op === null || needsBars(op)) return []
-  const fields = needsChannel(op) ? (['price', 'price2'] as const) : (['price'] as const)
+  if (kind !== 'price' || op === null || needs.bars(op)) return []
+  const fields = needs.channel(op) ? (['price', 'price2'] as const) : (['price'] as const)
   return fields.flatMap((field) => (alert[field] === null ? [] : [{ field, price: alert[field] }]))
 }
 

@@ -1,19 +1,13 @@
 // What the form of an alert begins with, and what it sends.
 
+import type { Alert } from '../../wire/alert.ts'
 import type { Args } from '../../wire/operations.ts'
 import { toDateTime } from '../editor/input-model.ts'
 import { intervalText } from '../format.ts'
 import type { Crossing } from '../studies/crossings.ts'
 import { market, type AlertWish } from '../workspace.ts'
 import type { KnownWays } from './alert-ways.tsx'
-import {
-  needsBars,
-  needsChannel,
-  needsOperator,
-  needsPercent,
-  needsScript,
-  type Alert,
-} from './alert-model.ts'
+import { needs } from './alert-model.ts'
 
 export type AlertValues = ReturnType<typeof startOf>
 
@@ -67,7 +61,7 @@ export function bodyOf(
   scriptId: string | null,
 ): Body {
   const { kind, op } = values
-  const withOperator = needsOperator(kind)
+  const withOperator = needs.operator(kind)
   const hooks = values.webhookIds.filter((id) => !webhooks || webhooks.some((one) => one.id === id))
   if (values.webhook && values.which === 'chosen' && hooks.length === 0)
     throw new Error('Choose at least one webhook, or all of them.')
@@ -84,12 +78,12 @@ export function bodyOf(
     interval: values.interval,
     kind,
     ...(withOperator && { op }),
-    price: withOperator && !needsPercent(op) ? number(values.price) : null,
-    price2: withOperator && needsChannel(op) ? number(values.price2) : null,
-    percent: withOperator && needsPercent(op) ? number(values.percent) : null,
-    ...(needsBars(op) && { bars: Number(values.bars) }),
-    scriptId: needsScript(kind) ? scriptId : null,
-    inputs: needsScript(kind) ? values.inputs : {},
+    price: withOperator && !needs.percent(op) ? number(values.price) : null,
+    price2: withOperator && needs.channel(op) ? number(values.price2) : null,
+    percent: withOperator && needs.percent(op) ? number(values.percent) : null,
+    ...(needs.bars(op) && { bars: Number(values.bars) }),
+    scriptId: needs.script(kind) ? scriptId : null,
+    inputs: needs.script(kind) ? values.inputs : {},
     plot: kind === 'indicator' ? values.plot : '',
     frequency: values.frequency,
     message: values.message,

@@ -1,6 +1,7 @@
 // Alerts and firings as rows, shared by the page and the drawer.
 
 import { useEffect } from 'preact/hooks'
+import type { Alert, Firing } from '../../wire/alert.ts'
 import { call } from '../api-client.ts'
 import { marketText, nameOf } from '../format.ts'
 import { onLive } from '../live.ts'
@@ -15,19 +16,8 @@ import {
   nameText,
   STATE_TONES,
   toldText,
-  type Alert,
-  type Firing,
 } from './alert-model.ts'
-import {
-  attempt,
-  useLoad,
-  useReloadWhile,
-  type Loaded,
-  usePages,
-  type Paged,
-  pageStyles as p,
-  Listed,
-} from '../frame/page.tsx'
+import { attempt, useLoad, useReloadWhile, usePages, pageStyles as p, Listed } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
 import { alertAt } from '../workspace.ts'
@@ -39,7 +29,7 @@ import { buttons, deletion } from '../ui/buttons.tsx'
 
 const FEEDS_AGAIN_MS = 10_000
 
-export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<Paged<Firing>> } {
+export function useAlerts() {
   const keys = [alertsChanged.value]
   useEffect(() => {
     // Alerts are shown without it as well. A firing tells by itself that bars came.

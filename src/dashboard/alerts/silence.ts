@@ -1,6 +1,7 @@
 // Alerts whose bars do not come: by the newest bar of their series, and by what is known of its feed.
 
 import { signal } from '@preact/signals'
+import type { Alert } from '../../wire/alert.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { feedSilence, silenceText } from '../../market/silence.ts'
@@ -8,7 +9,7 @@ import { call } from '../api-client.ts'
 import { isSameMarket, type Market } from '../charts.ts'
 import { user } from '../session.ts'
 import { toast, toastError } from '../ui/ui.tsx'
-import { isOn, type Alert } from './alert-model.ts'
+import { isOn } from './alert-model.ts'
 
 interface Known {
   /** When it was asked for. */

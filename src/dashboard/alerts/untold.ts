@@ -1,9 +1,10 @@
 // A new way to be told is offered to the alerts that are on and only listed here.
 
+import type { Alert } from '../../wire/alert.ts'
 import { call } from '../api-client.ts'
 import { attempt } from '../frame/page.tsx'
 import { toast } from '../ui/ui.tsx'
-import { type Alert, destinationsText, isOn, LISTED } from './alert-model.ts'
+import { destinationsText, isOn, LISTED } from './alert-model.ts'
 import { alertsChanged } from './on-charts.ts'
 
 /** `name`: of the phone, chat or webhook that is set up now. */

@@ -24,13 +24,6 @@ import type { Track } from '../../wire/track.ts'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
 
-/** What is said behind it, where the run tells of bars that are not over. */
-const STATUS = {
-  final: '',
-  provisional: ', provisional',
-  confirmed: ', confirmed',
-  retracted: ', retracted',
-} as const
 const WORDS = { 'order.placed': 'placed', 'order.filled': 'filled', 'order.cancelled': 'withdrawn' } as const
 
 export function ForwardPage({ id = '' }: { readonly id?: string }) {
@@ -143,7 +136,7 @@ function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
         empty={<Empty title="No orders yet">They appear here as bars close.</Empty>}
         columns={[
           { of: 'time', head: 'Bar (UTC)', look: 'main', cell: ({ time: at }) => time(at, 'UTC', true) },
-          { of: 'event', head: 'Event', cell: ({ event, status }) => `${WORDS[event]}${STATUS[status]}` },
+          { of: 'event', head: 'Event', cell: eventText },
           { of: 'orderId', head: 'Order', cell: ({ orderId }) => orderId },
           ...orderColumns<ForwardOrder>(),
           numbers('position', 'Position after', ({ position }: ForwardOrder) => position, quantity),
@@ -152,6 +145,10 @@ function Orders({ orders }: { readonly orders: readonly ForwardOrder[] }) {
     </Section>
   )
 }
+
+/** With its status behind it, where the run tells of bars that are not over. */
+const eventText = ({ event, status }: ForwardOrder): string =>
+  `${WORDS[event]}${status === 'final' ? '' : `, ${status}`}`
 
 function Differences({ of, run }: { readonly of: Divergence; readonly run: ForwardRun }) {
   const fills = [

@@ -33,8 +33,6 @@ import { lazy } from '../frame/lazy.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { buttons, deletion } from '../ui/buttons.tsx'
 
-export type { Idea }
-
 const PublishedBacktest = lazy(async () => (await import('./snapshot.tsx')).PublishedBacktest)
 
 const WIRE_FIELDS = bodyFields('POST /api/platform/ideas')

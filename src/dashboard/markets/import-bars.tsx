@@ -251,7 +251,12 @@ function LookedAt({ file, inspection: { data: found, error }, form, hints, onHin
       </div>
       <Hints hints={hints} onChange={onHints} />
       {error !== null ? (
-        <Refused error={error} />
+        <div class={p['note']} data-tone="down" role="alert">
+          <strong>This file cannot be imported</strong>
+          <p>
+            <Said text={withoutFlags(messageOf(error))} />
+          </p>
+        </div>
       ) : found ? (
         <Preview found={found} isWhole={!isLookedAtInPart(file)} />
       ) : (
@@ -268,18 +273,6 @@ const stored = ({ exchange, symbol, interval }: FileMarket): FileMarket => ({
   symbol: symbol.trim().toUpperCase(),
   interval: normalizeInterval(interval) ?? interval,
 })
-
-/** Why a file is not taken, beside its name: what else is on the page goes on. */
-function Refused({ error }: { readonly error: unknown }) {
-  return (
-    <div class={p['note']} data-tone="down" role="alert">
-      <strong>This file cannot be imported</strong>
-      <p>
-        <Said text={withoutFlags(messageOf(error))} />
-      </p>
-    </div>
-  )
-}
 
 /** Most files that are tried first are small, and none is 0.0 MB. */
 const sizeText = (bytes: number): string =>

@@ -45,17 +45,11 @@ export function Markets({ group }: { readonly group?: string }) {
     >
       <div class={s.layout}>
         <nav class={s.groups} aria-label="Groups of markets">
-          <Group to="/markets" text="All symbols" isOpen={group === undefined} />
-          {(watchlists.value ?? []).map(({ id, name, items }) => (
-            <Group
-              key={id}
-              to={`/markets/${id}`}
-              text={name}
-              note={count(items.length)}
-              isOpen={id === group}
-            />
-          ))}
-          <Group to={`/markets/${SOURCES}`} text="Sources" isOpen={group === SOURCES} />
+          {groupOf('/markets', 'All symbols', group === undefined)}
+          {(watchlists.value ?? []).map(({ id, name, items }) =>
+            groupOf(`/markets/${id}`, name, id === group, count(items.length)),
+          )}
+          {groupOf(`/markets/${SOURCES}`, 'Sources', group === SOURCES)}
         </nav>
         <div class={s.body}>
           {group === undefined ? (
@@ -71,21 +65,12 @@ export function Markets({ group }: { readonly group?: string }) {
   )
 }
 
-interface GroupProps {
-  readonly to: string
-  readonly text: string
-  readonly note?: string
-  readonly isOpen: boolean
-}
-
-function Group({ to, text, note, isOpen }: GroupProps) {
-  return (
-    <a href={href(to)} aria-current={isOpen ? 'page' : undefined}>
-      {text}
-      {note && <small>{note}</small>}
-    </a>
-  )
-}
+const groupOf = (to: string, text: string, isOpen: boolean, note = '') => (
+  <a key={to} href={href(to)} aria-current={isOpen ? 'page' : undefined}>
+    {text}
+    {note && <small>{note}</small>}
+  </a>
+)
 
 function List({ id, isNew }: { readonly id: string; readonly isNew: boolean }) {
   useEffect(() => choose(id), [id])

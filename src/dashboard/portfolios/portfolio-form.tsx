@@ -7,7 +7,7 @@ import { call } from '../api-client.ts'
 import { marketText, gain } from '../format.ts'
 import { Page, Show, useLoad } from '../frame/page.tsx'
 import { navigate, query } from '../router.ts'
-import { DataTable, type Column } from '../ui/data-table.tsx'
+import { DataTable } from '../ui/data-table.tsx'
 import { Form, useForm } from '../ui/form.tsx'
 import { Button, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
@@ -51,28 +51,12 @@ export function PortfolioForm() {
   )
 }
 
-type Priorities = Readonly<Record<string, Priority>>
-
-const priorityColumn = (priorities: Priorities, onChange: (next: Priorities) => void): Column<Backtest> => ({
-  of: 'priority',
-  head: 'Priority',
-  cell: ({ id, name }) => (
-    <Select
-      label={`Priority of ${name}`}
-      hideLabel
-      value={priorities[id] ?? '1'}
-      options={PRIORITIES.map((one) => [one, one === '5' ? '5, first' : one] as const)}
-      onChange={(one) => onChange({ ...priorities, [id]: one })}
-    />
-  ),
-})
-
 /** To begin with: what its parts are called, each once. */
 const nameOf = (backtests: readonly Backtest[]): string =>
   [...new Set(backtests.map(({ name }) => name))].join(' + ').slice(0, 80)
 
 function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
-  const [priorities, setPriorities] = useState<Priorities>({})
+  const [priorities, setPriorities] = useState<Readonly<Record<string, Priority>>>({})
   const form = useForm({
     wire: FIELDS,
     start: { name: nameOf(backtests), capital: '', currency: '' },
@@ -100,7 +84,15 @@ function Parts({ backtests }: { readonly backtests: readonly Backtest[] }) {
         columns={({ own }) => [
           { of: 'name', head: 'Part', look: 'main' },
           { of: 'symbol', head: 'Market', cell: marketText },
-          priorityColumn(priorities, setPriorities),
+          own('priority', 'Priority', '', ({ id, name }) => (
+            <Select
+              label={`Priority of ${name}`}
+              hideLabel
+              value={priorities[id] ?? '1'}
+              options={PRIORITIES.map((one) => [one, one === '5' ? '5, first' : one] as const)}
+              onChange={(one) => setPriorities({ ...priorities, [id]: one })}
+            />
+          )),
           own('netProfitPct', 'Net profit alone', 'number', ({ summary }) => gain(summary?.netProfitPct)),
         ]}
       />

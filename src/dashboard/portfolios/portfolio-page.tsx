@@ -93,7 +93,9 @@ function Result({ portfolio, result }: ResultProps) {
       </Section>
       <p class={s.files}>
         {buttons(
-          FILES.map(([file, text]) => download(text, `/api/platform/portfolios/${portfolio.id}/${file}.csv`)),
+          ['Trades', 'Equity', 'Parts'].map((file) =>
+            download(`${file} as CSV`, `/api/platform/portfolios/${portfolio.id}/${file.toLowerCase()}.csv`),
+          ),
           'small',
         )}
       </p>
@@ -101,12 +103,6 @@ function Result({ portfolio, result }: ResultProps) {
     </>
   )
 }
-
-const FILES = [
-  ['trades', 'Trades as CSV'],
-  ['equity', 'Equity as CSV'],
-  ['parts', 'Parts as CSV'],
-] as const
 
 /** Colours of parts; the whole has the first. */
 const PART_COLORS = 11

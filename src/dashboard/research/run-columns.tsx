@@ -14,17 +14,7 @@ import { Spark } from '../ui/spark.tsx'
 import { Badge, Progress, IconButton } from '../ui/ui.tsx'
 import s from './research.module.css'
 import { share } from '../report/asked.tsx'
-import {
-  isGoing,
-  isKnown,
-  KINDS,
-  pageOf,
-  profitText,
-  SORTS,
-  stopRun,
-  type Run,
-  type RunKind,
-} from './runs.ts'
+import { isGoing, KINDS, pageOf, profitText, SORTS, stopRun, type Run, type RunKind } from './runs.ts'
 import { dayToRepeat } from '../../language/behaviour.ts'
 import type { Backtest } from '../../wire/backtest.ts'
 import type { PortfolioBody } from '../../wire/portfolio.ts'
@@ -80,7 +70,7 @@ const PROFIT = figure(
   'profit',
   'Net profit',
   (run) =>
-    isKnown(run.profitPct) ? (
+    typeof run.profitPct === 'number' ? (
       <>
         {gain(run.profitPct)}
         <br />
@@ -94,11 +84,11 @@ const PROFIT = figure(
 const DRAWDOWN = figure(
   'drawdown',
   'Max drawdown',
-  ({ drawdown }) => isKnown(drawdown) && percent(-drawdown),
+  ({ drawdown }) => typeof drawdown === 'number' && percent(-drawdown),
   { title: ({ kind }) => (kind === 'portfolio' ? 'Of the curve, at closes' : 'As TradingView counts it') },
 )
-const TRADES = figure('trades', 'Trades', ({ trades }) => isKnown(trades) && count(trades))
-const TRIED = figure('tried', 'Tried in all', ({ tried }) => isKnown(tried) && count(tried))
+const TRADES = figure('trades', 'Trades', ({ trades }) => typeof trades === 'number' && count(trades))
+const TRIED = figure('tried', 'Tried in all', ({ tried }) => typeof tried === 'number' && count(tried))
 const PERIOD = own<Run>(
   'period',
   'Period',

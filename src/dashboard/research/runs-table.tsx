@@ -3,16 +3,7 @@
 import { signal, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { RUNS_MAX } from '../backtests/compare-model.ts'
-import {
-  askFirst,
-  Find,
-  pageStyles as p,
-  Segments,
-  Show,
-  useLoad,
-  useReloadWhile,
-  type Loaded,
-} from '../frame/page.tsx'
+import { askFirst, Find, pageStyles as p, Segments, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import { onLive } from '../live.ts'
 import { navigate, path, query } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -54,7 +45,7 @@ type KindWanted = RunKind | 'all'
 const wantedKind = (): KindWanted => RUN_KINDS.find((kind) => kind === query.value.get('kind')) ?? 'all'
 
 /** All runs of some kinds, the newest first, kept up to date. */
-function useRuns(wanted: KindWanted, limit: number): Loaded<Listed> {
+function useRuns(wanted: KindWanted, limit: number) {
   const lists = RUN_KINDS.map((kind) => {
     const { load, event, lookMs } = KINDS[kind]
     const isWanted = wanted === 'all' || wanted === kind

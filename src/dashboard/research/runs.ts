@@ -280,7 +280,5 @@ export function isFound(run: Run, query: string): boolean {
   return words.every((word) => text.includes(word))
 }
 
-export const isKnown = (value: Figure): value is number => value !== null && value !== undefined
-
 export const profitText = ({ profit, currency }: Run): string =>
-  isKnown(profit) ? money(profit, currency ?? '', { plus: true }) : ''
+  typeof profit === 'number' ? money(profit, currency ?? '', { plus: true }) : ''

@@ -6,18 +6,12 @@ import { navigate } from '../router.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field, Select, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
+import type { VerdictProps } from './verdict-view.tsx'
 import { trialRun } from './sweep-model.ts'
 
 const IDEA_FIELDS = bodyFields('POST /api/platform/ideas')
 
-interface ShareProps {
-  readonly sweep: Sweep
-  readonly verdict: Verdict
-  readonly trials: readonly SweepTrial[]
-}
-
-export function ShareSweep({ sweep, verdict, trials }: ShareProps) {
+export function ShareSweep({ sweep, verdict, trials }: Omit<VerdictProps, 'open'>) {
   const [which, setWhich] = useState<'best' | 'robust'>(verdict.robust ? 'robust' : 'best')
   const [visibility, setVisibility] = useState<'unlisted' | 'public' | 'private'>('unlisted')
   /** The idea that an earlier try made before its snapshot failed. */

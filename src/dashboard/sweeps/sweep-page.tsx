@@ -23,7 +23,7 @@ import { ShareSweep } from './share-sweep.tsx'
 import { heatOf, nameOf, scoreText, shownChoice, trialRun, type Choice } from './sweep-model.ts'
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
-import { VerdictView } from './verdict-view.tsx'
+import { VerdictView, type VerdictProps } from './verdict-view.tsx'
 import { download } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
@@ -95,11 +95,7 @@ function useTrials(id: string, tried: number): readonly SweepTrial[] {
 
 const BEST_FIRST = { by: 'score', down: true }
 
-interface BodyProps {
-  readonly sweep: Sweep
-  readonly verdict: Verdict | null
-  readonly trials: readonly SweepTrial[]
-}
+type BodyProps = Omit<VerdictProps, 'verdict' | 'open'> & { readonly verdict: Verdict | null }
 
 function Body({ sweep, verdict, trials }: BodyProps) {
   const open = (trial: number) => attempt(openTrial(sweep, trials, trial))
@@ -128,7 +124,7 @@ function Body({ sweep, verdict, trials }: BodyProps) {
   )
 }
 
-function TrialsDone({ sweep }: Pick<BodyProps, 'sweep'>) {
+function TrialsDone({ sweep }: Pick<VerdictProps, 'sweep'>) {
   const seen = sweep.tried + sweep.trying + sweep.filtered
   const began = useRef({ at: Date.now(), seen })
   const seconds = (Date.now() - began.current.at) / 1000
@@ -148,16 +144,12 @@ function TrialsDone({ sweep }: Pick<BodyProps, 'sweep'>) {
   )
 }
 
-interface MapProps extends Omit<BodyProps, 'verdict'> {
-  readonly open: (trial: number) => void
-}
-
 const OF_OTHERS = [
   ['best', 'the best'],
   ['median', 'the median'],
 ] as const
 
-function Map({ sweep, trials, open }: MapProps) {
+function Map({ sweep, trials, open }: Omit<VerdictProps, 'verdict'>) {
   const names = sweep.space.map(nameOf)
   const [across, setAcross] = useState('0')
   const [down, setDown] = useState(names.length > 1 ? '1' : '')

@@ -17,7 +17,7 @@ import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
 import { Numbers } from '../ui/data-table.tsx'
 
-interface VerdictProps {
+export interface VerdictProps {
   readonly sweep: Sweep
   readonly verdict: Verdict
   readonly trials: readonly SweepTrial[]
@@ -112,9 +112,7 @@ const Picture = ({ title, label, said, children, heads, rows }: PictureProps) =>
   </Section>
 )
 
-interface OverfittingProps {
-  readonly found: NonNullable<Verdict['overfitting']>
-}
+type OverfittingProps = { readonly found: NonNullable<Verdict['overfitting']> }
 
 function Degradation({ found: { points, slope, intercept } }: OverfittingProps) {
   const xs = points.map(([x = 0]) => x)

@@ -174,13 +174,12 @@ const RULES = [
   ['drawdown', 'none falls by 40%'],
 ] as const
 
-interface WindowsProps extends Pick<WalkForwardProps, 'open'> {
-  readonly cell: Cell
-  readonly capital: number | undefined
-}
+type WindowsProps = Pick<WalkForwardProps, 'open'> & { cell: Cell; capital: number | undefined }
 
 function Windows({ cell, capital = NaN, open }: WindowsProps) {
   const rows = cell.windows.map((window, i) => ({ ...window, i }))
+  const trialCell = ({ trial }: (typeof rows)[number]) =>
+    trial === null ? 'none' : <TrialButton trial={trial} open={open} />
   return (
     <>
       <ul class={s.rules}>
@@ -197,13 +196,7 @@ function Windows({ cell, capital = NaN, open }: WindowsProps) {
         page={10}
         columns={({ own, numbers }) => [
           numbers('i', 'Window', ({ i }) => i + 1, count),
-          own(
-            'trial',
-            'Trial',
-            'main',
-            ({ trial }) => (trial === null ? 'none' : <TrialButton trial={trial} open={open} />),
-            { sort: ({ trial }) => trial },
-          ),
+          own('trial', 'Trial', 'main', trialCell, { sort: ({ trial }) => trial }),
           numbers('inProfit', 'Profit in sample', ({ inProfit }) => inProfit / capital, gain),
           numbers('outProfit', 'Profit out of sample', ({ outProfit }) => outProfit / capital, gain),
           numbers('outDrawdownPct', 'Drawdown out of sample', (row) => row.outDrawdownPct, percent),

@@ -6,35 +6,15 @@ import { parseMarkdown, type TextBlock, type TextSpan } from '../../lib/markdown
 import { pageStyles as s } from '../frame/page.tsx'
 
 export const Markdown = ({ text }: { readonly text: string }) => (
-  <div class={s['prose']}>
-    <Blocks blocks={parseMarkdown(text)} />
-  </div>
+  <div class={s['prose']}>{parseMarkdown(text).map(blockOf)}</div>
 )
 
-const Blocks = ({ blocks }: { readonly blocks: readonly TextBlock[] }) => (
-  <>
-    {blocks.map((block, i) => (
-      <BlockView key={i} block={block} />
-    ))}
-  </>
-)
-
-function BlockView({ block }: { readonly block: TextBlock }): ComponentChildren {
+function blockOf(block: TextBlock): ComponentChildren {
   switch (block.kind) {
-    case 'heading': {
-      const Heading = block.level === 2 ? 'h2' : 'h3'
-      return (
-        <Heading>
-          <Spans spans={block.spans} />
-        </Heading>
-      )
-    }
+    case 'heading':
+      return block.level === 2 ? <h2>{block.spans.map(spanOf)}</h2> : <h3>{block.spans.map(spanOf)}</h3>
     case 'paragraph':
-      return (
-        <p>
-          <Spans spans={block.spans} />
-        </p>
-      )
+      return <p>{block.spans.map(spanOf)}</p>
     case 'code':
       return (
         <pre tabIndex={0} aria-label={block.language === '' ? 'Code' : `Code, ${block.language}`}>
@@ -42,21 +22,13 @@ function BlockView({ block }: { readonly block: TextBlock }): ComponentChildren 
         </pre>
       )
     case 'quote':
-      return (
-        <blockquote>
-          <Blocks blocks={block.blocks} />
-        </blockquote>
-      )
+      return <blockquote>{block.blocks.map(blockOf)}</blockquote>
     case 'rule':
       return <hr />
     case 'list': {
       const items = block.items.map((item, i) => (
         <li key={i}>
-          {item.length === 1 && item[0]?.kind === 'paragraph' ? (
-            <Spans spans={item[0].spans} />
-          ) : (
-            <Blocks blocks={item} />
-          )}
+          {item.length === 1 && item[0]?.kind === 'paragraph' ? item[0].spans.map(spanOf) : item.map(blockOf)}
         </li>
       ))
       return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>
@@ -74,24 +46,14 @@ function BlockView({ block }: { readonly block: TextBlock }): ComponentChildren 
 const rowOf = (Cell: 'th' | 'td', cells: readonly (readonly TextSpan[])[], key: number) => (
   <tr key={key}>
     {cells.map((cell, i) => (
-      <Cell key={i}>
-        <Spans spans={cell} />
-      </Cell>
+      <Cell key={i}>{cell.map(spanOf)}</Cell>
     ))}
   </tr>
 )
 
-const Spans = ({ spans }: { readonly spans: readonly TextSpan[] }) => (
-  <>
-    {spans.map((span, i) => (
-      <SpanView key={i} span={span} />
-    ))}
-  </>
-)
-
-function SpanView({ span }: { readonly span: TextSpan }): ComponentChildren {
+function spanOf(span: TextSpan): ComponentChildren {
   if ('text' in span) return span.kind === 'text' ? span.text : <code>{span.text}</code>
-  const inner = <Spans spans={span.spans} />
+  const inner = span.spans.map(spanOf)
   if (span.kind === 'link')
     return span.href.startsWith('/') ? (
       <a href={href(span.href)}>{inner}</a>
