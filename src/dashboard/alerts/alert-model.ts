@@ -127,14 +127,5 @@ export function barText({ barTime, firedAt, interval }: Firing, zone: string): s
 /** Whether it waits for its condition. */
 export const isOn = ({ state }: Pick<Alert, 'state'>): boolean => state === 'active' || state === 'throttled'
 
-export const STATE_TONES = {
-  active: 'up',
-  triggered: 'accent',
-  paused: undefined,
-  expired: undefined,
-  throttled: 'warn',
-  error: 'down',
-} as const
-
 /** Placeholders in messages, which the server replaces. */
 export const PLACEHOLDERS = ['{{ticker}}', '{{interval}}', '{{close}}', '{{volume}}', '{{time}}'] as const

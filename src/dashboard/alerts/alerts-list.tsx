@@ -8,15 +8,7 @@ import { onLive } from '../live.ts'
 import { Ago } from '../ui/ago.tsx'
 import { item, Menu } from '../ui/menu.tsx'
 import { Badge, Said, Empty } from '../ui/ui.tsx'
-import {
-  barText,
-  conditionText,
-  destinationsText,
-  isOn,
-  nameText,
-  STATE_TONES,
-  toldText,
-} from './alert-model.ts'
+import { barText, conditionText, destinationsText, isOn, nameText, toldText } from './alert-model.ts'
 import { attempt, useLoad, useReloadWhile, usePages, pageStyles as p, Listed } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { timezone } from '../settings.ts'
@@ -28,6 +20,14 @@ import { keysShown } from '../commands.ts'
 import { buttons, deletion } from '../ui/buttons.tsx'
 
 const FEEDS_AGAIN_MS = 10_000
+const STATE_TONES = {
+  active: 'up',
+  triggered: 'accent',
+  paused: undefined,
+  expired: undefined,
+  throttled: 'warn',
+  error: 'down',
+} as const
 
 export function useAlerts() {
   const keys = [alertsChanged.value]

@@ -203,12 +203,11 @@ function itemsOf(bridge: Bridge, onEdit: (bridge: Bridge) => void, onChanged: ()
       run: () => change({ dryRun: false }),
     })
   const setHeld = () => openDialog(<HeldForm bridge={bridge} />, onChanged)
-  const turned: MenuItems = dryRun
-    ? [item('End the dry run', 'play', goLive)]
-    : [item('Back to a dry run', 'pause', () => attempt(change({ dryRun: true })))]
   return [
     item('Change', 'tune', () => onEdit(bridge)),
-    ...(isActive ? [item('Try it', 'play', () => attempt(tryIt())), ...turned] : []),
+    isActive && item('Try it', 'play', () => attempt(tryIt())),
+    isActive && dryRun && item('End the dry run', 'play', goLive),
+    isActive && !dryRun && item('Back to a dry run', 'pause', () => attempt(change({ dryRun: true }))),
     item('Set what the receiver has', 'tune', setHeld),
     isActive
       ? item('Disable', 'pause', () => attempt(change({ status: 'disabled' })))

@@ -171,8 +171,8 @@ function Actions({ idea, onChanged }: { idea: Idea; onChanged: () => void }) {
   const again = snapshot ? 'Publish the backtest again' : 'Publish the backtest'
   const own: MenuItems = [
     item('Edit', 'code', () => edit(idea, onChanged)),
-    ...(backtestId ? [item(again, 'report', () => attempt(publish(idea), onChanged))] : []),
-    ...(snapshot ? [item('Take the backtest back', 'close', () => attempt(takeBack(idea), onChanged))] : []),
+    backtestId && item(again, 'report', () => attempt(publish(idea), onChanged)),
+    snapshot && item('Take the backtest back', 'close', () => attempt(takeBack(idea), onChanged)),
     '-',
     deletion({
       title: 'Delete this idea?',

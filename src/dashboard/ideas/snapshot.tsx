@@ -12,17 +12,7 @@ import { barAt, showsClock, toBars } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
 import { EMPTY_SCENE } from '../chart/scene.ts'
 import { ChartView } from '../chart/view.ts'
-import {
-  count,
-  counted,
-  marketText,
-  money,
-  price,
-  quantity,
-  time as timeText,
-  tone,
-  gain,
-} from '../format.ts'
+import { count, counted, marketText, money, price, quantity, time, tone, gain } from '../format.ts'
 import { Show, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import { Overview } from '../report/overview.tsx'
 import { wantedText } from '../sweeps/figure-words.ts'
@@ -40,6 +30,12 @@ const TRADES_SHOWN = 25
 /** The time between two bars of a replay. */
 const STEP_MS = 120
 
+/** A time of the chart, as all of the page has them. */
+const whenOf =
+  ({ interval }: Snapshot) =>
+  (ms: number | null | undefined) =>
+    time(ms, zone.value, showsClock(interval))
+
 export function PublishedBacktest({ id }: { readonly id: string }) {
   const loaded = useAnswer('GET /api/platform/ideas/{id}/snapshot', { path: { id } }, 'snapshot')
   return <Show of={loaded}>{(snapshot) => <Published snapshot={snapshot} />}</Show>
@@ -47,14 +43,14 @@ export function PublishedBacktest({ id }: { readonly id: string }) {
 
 function Published({ snapshot }: { readonly snapshot: Snapshot }) {
   const run = useMemo(() => runOf(snapshot), [snapshot])
+  const when = whenOf(snapshot)
   const { exchange, symbol, interval, range, engine } = snapshot
   return (
     <section class={s.published} aria-label="Published backtest">
       <h2>{marketText({ exchange, symbol, interval })}</h2>
       <p class="muted">
-        {counted(range.bars, 'bar')}, {timeText(range.from, zone.value, showsClock(interval))} –{' '}
-        {timeText(range.to, zone.value, showsClock(interval))} · {settingsText(snapshot)} · {engine.name}{' '}
-        {engine.version}
+        {counted(range.bars, 'bar')}, {when(range.from)} – {when(range.to)} · {settingsText(snapshot)} ·{' '}
+        {engine.name} {engine.version}
       </p>
       <ReplayableChart snapshot={snapshot} />
       <div class={s.figures}>
@@ -70,7 +66,7 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
 function ProofOf({ proof, snapshot }: { proof: Proof; snapshot: Snapshot }) {
   const { verdict, isBest, varied, filtered, range } = proof
   const isSame = range.from === snapshot.range.from && range.to === snapshot.range.to
-  const when = (ms: number | null) => timeText(ms, zone.value, showsClock(snapshot.interval))
+  const when = whenOf(snapshot)
   return (
     <Section aria-label="Proof" title="How it was found">
       <p>
@@ -227,16 +223,16 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
             setCut(to >= last ? null : to)
           }}
         />
-        <span class="num muted">{timeText(bars.time[at], zone.value, showsClock(interval))}</span>
+        <span class="num muted">{whenOf(snapshot)(bars.time[at])}</span>
       </figcaption>
     </figure>
   )
 }
 
 function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
-  const { trades, tradeCount, currency, mintick, interval } = snapshot
+  const { trades, tradeCount, currency, mintick } = snapshot
   if (trades.length === 0) return null
-  const when = (ms: number) => timeText(ms, zone.value, showsClock(interval))
+  const when = whenOf(snapshot)
   return (
     <Section class={p['section']} title="Trades">
       {tradeCount > trades.length && (

@@ -5,8 +5,8 @@ import { useState } from 'preact/hooks'
 import { askFirst, attempt, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
 import { deleteRuns, isGoing, KINDS, stopRun, type Run, type RunKind } from '../research/runs.ts'
 import { navigate } from '../router.ts'
-import { buttons, type Acts } from '../ui/buttons.tsx'
-import { item } from '../ui/menu.tsx'
+import { buttons } from '../ui/buttons.tsx'
+import { item, type MenuItems } from '../ui/menu.tsx'
 import { Failure, Progress } from '../ui/ui.tsx'
 import s from './jobs.module.css'
 
@@ -24,7 +24,7 @@ interface JobPageProps<Answer> {
   readonly job: ShownJob | undefined
   readonly about: (answer: Answer) => string
   /** What can be done besides stopping and deleting it. */
-  readonly actions?: (answer: Answer, waits: boolean) => Acts
+  readonly actions?: (answer: Answer, waits: boolean) => MenuItems
   readonly children: (answer: Answer) => ComponentChildren
 }
 

@@ -251,6 +251,7 @@ function LookedAt({ file, inspection: { data: found, error }, form, hints, onHin
       </div>
       <Hints hints={hints} onChange={onHints} />
       {error !== null ? (
+        // Beside its name: what else is on the page goes on.
         <div class={p['note']} data-tone="down" role="alert">
           <strong>This file cannot be imported</strong>
           <p>

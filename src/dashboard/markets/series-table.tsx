@@ -15,7 +15,7 @@ import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { item, Menu, type MenuItem } from '../ui/menu.tsx'
+import { item, Menu } from '../ui/menu.tsx'
 import { Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
 import { seriesFields, bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { forgetSymbols } from '../watchlists/quotes.ts'
@@ -160,26 +160,20 @@ function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged:
   const follow = () => attempt(call('POST /api/platform/feeds', { body: series }), onChanged)
   const file = (name: string, format: string) =>
     download(`Download as ${name}`, '/api/platform/bars/export', { ...series, format })
-  const ofBars: readonly MenuItem[] = facts
-    ? [
-        file('CSV', 'csv'),
-        file('Parquet', 'parquet'),
-        item('Facts of the symbol', 'tune', () => openDialog(<SymbolEditor facts={facts} />, onChanged)),
-        item('Delete the bars', 'trash', () => removeBars(row, onChanged), { danger: true }),
-      ]
-    : []
   return (
     <Menu
       label={`More for ${row.symbol} ${row.interval}`}
       size="small"
       items={[
         item('Show on the chart', 'candles', () => showOnChart(series)),
-        ...(feed?.followed
-          ? [item('Stop following', 'pause', stop)]
-          : isProvided
-            ? [item('Follow: new bars come by themselves', 'play', follow)]
-            : []),
-        ...ofBars,
+        feed?.followed
+          ? item('Stop following', 'pause', stop)
+          : isProvided && item('Follow: new bars come by themselves', 'play', follow),
+        facts && file('CSV', 'csv'),
+        facts && file('Parquet', 'parquet'),
+        facts &&
+          item('Facts of the symbol', 'tune', () => openDialog(<SymbolEditor facts={facts} />, onChanged)),
+        facts && item('Delete the bars', 'trash', () => removeBars(row, onChanged), { danger: true }),
       ]}
     />
   )

@@ -187,9 +187,9 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
         item('Open', 'report', () => (page === null ? attempt(openReport(run.id)) : navigate(page)), {
           disabled: isBacktest && !isDone,
         }),
-        ...(isBacktest ? ofBacktest(run.id).map((one) => ({ ...one, disabled: !isDone })) : []),
+        ...ofBacktest(run).map((one) => isBacktest && { ...one, disabled: !isDone }),
         item('Run again', 'replay', () => done(runAgain(run)), { disabled: !isRepeatable(run) }),
-        ...(isGoing(run) && !isBacktest ? [item('Stop', 'pause', () => done(stopRun(run)))] : []),
+        isGoing(run) && !isBacktest && item('Stop', 'pause', () => done(stopRun(run))),
         '-',
         item(isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete', 'trash', () => acts.onDelete(run), {
           danger: true,
@@ -199,7 +199,7 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
   )
 }
 
-const ofBacktest = (id: string): readonly MenuItem[] => [
+const ofBacktest = ({ id }: Run): readonly MenuItem[] => [
   item('Follow from now on', 'play', () => attempt(followBacktest(id))),
   item('Put in a portfolio', 'layers', () => navigate(`/research/portfolios/new?runs=${id}`)),
   item('Share…', 'external', () => attempt(openReport(id).then(share))),

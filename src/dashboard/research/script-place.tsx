@@ -134,12 +134,8 @@ function Actions({ subject, onChanged }: TabProps) {
           ...subjectItems(subject, 'place'),
           '-',
           item('Download', 'download', () => save(subject)),
-          ...(stored?.mine
-            ? [
-                publishing(stored, onChanged),
-                item('Delete', 'trash', () => remove(subject), { danger: true }),
-              ]
-            : []),
+          stored?.mine && publishing(stored, onChanged),
+          stored?.mine && item('Delete', 'trash', () => remove(subject), { danger: true }),
         ]}
       />
     </>

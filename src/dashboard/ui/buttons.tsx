@@ -1,17 +1,16 @@
-// What can be done as buttons side by side, said as in a menu; what is false is left out.
+// What can be done as buttons side by side, said as in a menu.
 
 import { apiUrl } from '../api-client.ts'
 import { askFirst } from '../frame/page.tsx'
-import { item, type MenuItem } from './menu.tsx'
+import { item, type MenuItem, type MenuItems } from './menu.tsx'
 import { Button } from './ui.tsx'
 
-export type Acts = readonly (MenuItem | '' | false | null | undefined)[]
-
 /** `look`: in rows and beside text they are small. */
-export const buttons = (acts: Acts, look: 'small' | 'quiet' | 'small quiet' | '' = '') =>
+export const buttons = (acts: MenuItems, look: 'small' | 'quiet' | 'small quiet' | '' = '') =>
   acts.map(
     (act, i) =>
-      act && (
+      act &&
+      act !== '-' && (
         <Button
           key={i}
           {...(look.includes('small') && { size: 'small' })}

@@ -36,8 +36,8 @@ export const item = (
   more: Partial<MenuItem> = {},
 ): MenuItem => ({ text, run, ...(icon && { icon }), ...more })
 
-/** `-` = a line between two groups. */
-export type MenuItems = readonly (MenuItem | '-')[]
+/** `-` = a line between two groups; what is false is left out. */
+export type MenuItems = readonly (MenuItem | '-' | '' | false | null | undefined)[]
 
 /** A menu that is open: where its button stood, and what it offers. */
 export interface OpenMenu {
@@ -164,11 +164,14 @@ export function MenuList({ id, label, items, owner, onClose, ...place }: MenuLis
     return closing(element, owner, onClose)
   }, [])
   // Where one has a sign before it, the words of all stand below each other.
-  const isMarked = items.some((one) => one !== '-' && (one.icon ?? one.on ?? one.checked) !== undefined)
+  const isMarked = items.some(
+    (one) => one && one !== '-' && (one.icon ?? one.on ?? one.checked) !== undefined,
+  )
   let section: string | undefined
   return (
     <div ref={list} id={id} class={s.menu} popover="manual" role="menu" aria-label={label}>
       {items.map((item, i) => {
+        if (!item) return null
         if (item === '-') return <div key={i} class={s.line} role="separator" />
         const head = item.section !== section && item.section
         section = item.section
