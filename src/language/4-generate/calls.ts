@@ -3,6 +3,7 @@
 import { memo } from '../../lib/memo.ts'
 import type { BuiltinCallExpr, Expr, UserCallExpr } from '../2-check/program.ts'
 import type { Implicit } from '../builtins/registry.ts'
+import { UNCHANGED } from '../runtime/drawings.ts'
 import { PerExecution } from '../runtime/per-execution.ts'
 import { truthy, truthyOrNa } from '../runtime/operators.ts'
 import { js, simple, type Code, type CodePart } from './code.ts'
@@ -48,6 +49,8 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): 
     return js`(${last}=${module.constant(implementation.fn)}(${[...given, last]}))`
   }
   const made = js`${module.constant(implementation.fn)}(${given})`
+  if (implementation.draws !== undefined)
+    return js`R.drawings.add(${module.literalOf(implementation.draws)}(${made},R.bar,${module.constant(UNCHANGED)}),R.held)`
   // What knows the run counts by itself.
   return expr.type.kind === 'string' && implementation.runtime !== true ? js`M.text(${made})` : made
 }

@@ -137,6 +137,7 @@ export class Module {
   /** Variables of calls whose last result serves again. */
   readonly spares = new Set<string>()
   readonly functions = new Writer()
+  readonly literals = new Writer()
   readonly frames: Frame[] = []
   readonly main = new Frame('MainFrame')
   readonly hoistFrame = new Frame('HoistFrame')
@@ -161,6 +162,7 @@ export class Module {
   #repeated: ReadonlySet<Expr> | null = null
   #shortLived: ReadonlySet<Expr> | null = null
   functionCount = 0
+  readonly #literals = new Map<string, string>()
   #temporaries = 0
 
   constructor(plan: Plan, writers: Writers) {
@@ -231,6 +233,17 @@ export class Module {
       name = `k${this.constants.length}`
       this.constants.push(value)
       this.#constantNames.set(value, name)
+    }
+    return name
+  }
+
+  /** The function that makes an object, whose text is given, of the values `v`, a bar, and a list of no changes. */
+  literalOf(text: string): string {
+    let name = this.#literals.get(text)
+    if (name === undefined) {
+      name = `d${this.#literals.size}`
+      this.#literals.set(text, name)
+      this.literals.line(`function ${name}(v,bar,unchanged){return ${text};}`)
     }
     return name
   }

@@ -6,18 +6,8 @@
 
 import { invalidTable, noSuchCell, polylineTooLong, priceNeedsBarIndex } from '../messages/failing.ts'
 import { PineArray } from '../runtime/collections.ts'
-import { ChartPoint } from '../runtime/drawings.ts'
-import type {
-  Box,
-  Cell,
-  Drawing,
-  DrawingKind,
-  Label,
-  Line,
-  Linefill,
-  Polyline,
-  Table,
-} from '../runtime/drawings.ts'
+import { ChartPoint, UNCHANGED } from '../runtime/drawings.ts'
+import type { Box, Cell, Drawing, DrawingKind, Label, Line, Linefill, Table } from '../runtime/drawings.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
@@ -145,7 +135,8 @@ const TABLE_LOOK =
 
 const TABLE: readonly BuiltinEntry[] = [
   fn('table.new', 'Draws a table at a place of the chart.', `(${TABLE_LOOK}) table`, {
-    fn: newTable(drawn<Table>('table', TABLE_LOOK)),
+    fn: newTable,
+    draws: drawn('table', TABLE_LOOK, ['cells:v[9]', 'merged:[]']),
     runtime: true,
   }),
   ...life('table', 'table_id', false),
@@ -202,7 +193,8 @@ const POLYLINE_LOOK =
 
 const POLYLINE: readonly BuiltinEntry[] = [
   fn('polyline.new', 'Draws a line through points.', `(${POLYLINE_LOOK}) polyline`, {
-    fn: newPolyline(drawn<Polyline>('polyline', POLYLINE_LOOK)),
+    fn: newPolyline,
+    draws: drawn('polyline', POLYLINE_LOOK),
     runtime: true,
   }),
   ...life('polyline', 'id', false),
@@ -243,20 +235,15 @@ function yOf(point: Point): number {
 }
 
 function born(runtime: Runtime) {
-  return { createdBar: runtime.bar, deletedBar: -1, changes: [] }
+  return { createdBar: runtime.bar, deletedBar: -1, changes: UNCHANGED }
 }
 
-/** Draws one whose fields are the arguments, by the names of the parameters. */
-function drawn<D extends Drawing>(kind: D['kind'], parameters: string) {
-  const fields = namesOf(parameters)
-  const others = fields.filter((field) => field !== 'force_overlay')
-  // In the order in which answers have them.
-  const blank = Object.fromEntries([...others, 'force_overlay'].map((field) => [field, null]))
-  return (runtime: Runtime, values: readonly unknown[], more = {}): D => {
-    const drawing: Record<string, unknown> = { kind, ...born(runtime), ...blank, ...more }
-    for (let i = 0; i < fields.length; i++) drawing[fields[i]!] = values[i]
-    return runtime.drawings.add(drawing as unknown as D, runtime.held)
-  }
+/** The text of one whose fields are the arguments, by the names of the parameters, in the order in which answers have them. */
+function drawn(kind: DrawingKind, parameters: string, more: readonly string[] = []): string {
+  const names = namesOf(parameters)
+  const others = names.filter((name) => name !== 'force_overlay')
+  const fields = [...others, 'force_overlay'].map((name) => `${name}:v[${names.indexOf(name)}]`)
+  return `{kind:"${kind}",createdBar:bar,deletedBar:-1,changes:unchanged,${[...fields, ...more].join(',')}}`
 }
 
 /** `int x, float y = 0`: of each parameter its type and its name. */
@@ -278,38 +265,35 @@ function maker(
   [coordinates, points]: readonly [coordinates: string, points: string],
   style: string,
 ): BuiltinFunction {
-  const draw = drawn<Line | Label | Box>(kind, `${coordinates}, ${style}`)
+  const draws = drawn(kind, `${coordinates}, ${style}`)
   const corners = namesOf(points).length
   const xloc = corners + namesOf(style).indexOf('xloc')
   const signatures = [coordinates, points].map((places) => `(${places}, ${style}) ${kind}`)
   return fn(`${kind}.new`, doc, signatures, [
-    { fn: (runtime: Runtime, ...values: unknown[]) => draw(runtime, values), runtime: true },
+    { fn: (...values: readonly unknown[]) => values, draws },
     {
-      fn: (runtime: Runtime, ...values: unknown[]) => {
+      fn: (...values: readonly unknown[]) => {
         const at = (values.slice(0, corners) as Point[]).flatMap((point) => [
           xOf(point, values[xloc] as Text),
           yOf(point),
         ])
-        return draw(runtime, [...at, ...values.slice(corners)])
+        return [...at, ...values.slice(corners)]
       },
-      runtime: true,
+      draws,
     },
   ])
 }
 
-function newTable(draw: ReturnType<typeof drawn<Table>>) {
-  return (runtime: Runtime, position: Text, columns: number, rows: number, ...look: unknown[]): Table => {
-    // TradingView's reference contains `table.new(position.top_left, na, na)`: a table that stays empty.
-    const isBlank = Number.isNaN(columns) && Number.isNaN(rows)
-    if (!isBlank && !(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
-      throw invalidTable(columns, rows)
-    const { drawings, bar } = runtime
-    // Only the last table at a place is shown; scripts that make one on every bar rely on it.
-    const before = drawings.alive.table.find((table) => table.kind === 'table' && table.position === position)
-    if (before !== undefined) drawings.remove(before, bar)
-    const filled = { cells: new Map(), merged: [] }
-    return draw(runtime, [position, Math.trunc(columns), Math.trunc(rows), ...look], filled)
-  }
+function newTable(runtime: Runtime, position: Text, columns: number, rows: number, ...look: unknown[]) {
+  // TradingView's reference contains `table.new(position.top_left, na, na)`: a table that stays empty.
+  const isBlank = Number.isNaN(columns) && Number.isNaN(rows)
+  if (!isBlank && !(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
+    throw invalidTable(columns, rows)
+  const { drawings, bar } = runtime
+  // Only the last table at a place is shown; scripts that make one on every bar rely on it.
+  const before = drawings.alive.table.find((table) => table.kind === 'table' && table.position === position)
+  if (before !== undefined) drawings.remove(before, bar)
+  return [position, Math.trunc(columns), Math.trunc(rows), ...look, new Map()]
 }
 
 const EMPTY_CELL: Cell = {
@@ -390,15 +374,13 @@ function clearCells(
 /** A point and its place in the list. */
 const POINT_BYTES = 56
 
-function newPolyline(draw: ReturnType<typeof drawn<Polyline>>) {
-  return (runtime: Runtime, points: PineArray<Point> | null, ...look: unknown[]): Polyline => {
-    const copies = (points?.values() ?? []).flatMap((point) =>
-      point === null ? [] : [new ChartPoint(point.time, point.index, point.price)],
-    )
-    if (copies.length > 10_000) throw polylineTooLong(copies.length)
-    runtime.budget.take(POINT_BYTES * copies.length)
-    return draw(runtime, [copies, ...look])
-  }
+function newPolyline(runtime: Runtime, points: PineArray<Point> | null, ...look: unknown[]) {
+  const copies = (points?.values() ?? []).flatMap((point) =>
+    point === null ? [] : [new ChartPoint(point.time, point.index, point.price)],
+  )
+  if (copies.length > 10_000) throw polylineTooLong(copies.length)
+  runtime.budget.take(POINT_BYTES * copies.length)
+  return [copies, ...look]
 }
 
 /** Two lines have at most one fill: a new one replaces it. */

@@ -49,9 +49,11 @@ interface Life {
   readonly createdBar: number
   /** -1 = still there at the end. */
   deletedBar: number
-  /** In the order of bars. */
-  changes: DrawingChange[]
+  /** In the order of bars. One that never changed has the list that all such have. */
+  changes: readonly DrawingChange[]
 }
+
+export const UNCHANGED: readonly DrawingChange[] = []
 
 export interface Line extends Life {
   readonly kind: 'line'
@@ -237,8 +239,10 @@ export class Drawings {
       let last = drawing.changes.at(-1)
       if (last?.bar !== bar) {
         last = { bar }
-        if (drawing.changes.length >= CHANGES_MAX) drawing.changes.splice(0, CHANGES_MAX / 2)
-        drawing.changes.push(last)
+        const changes = drawing.changes === UNCHANGED ? [] : (drawing.changes as DrawingChange[])
+        if (changes.length >= CHANGES_MAX) changes.splice(0, CHANGES_MAX / 2)
+        changes.push(last)
+        drawing.changes = changes
       }
       if (!Object.hasOwn(last, field)) Object.assign(last, { [field]: before })
     }
@@ -251,7 +255,7 @@ export function forgetPast(drawings: Drawings): void {
   drawings.items = drawings.items.filter((drawing) => drawing.deletedBar === -1)
   drawings.deleted = 0
   drawings.deletedLetters = 0
-  for (const drawing of drawings.items) drawing.changes = []
+  for (const drawing of drawings.items) drawing.changes = UNCHANGED
 }
 
 /** Keeps the latest half of the deleted drawings, by their number or by their letters. */

@@ -93,6 +93,18 @@ describe('drawings', () => {
     expect(linesOf(body, CLOSES, 120, ', max_labels_count = 500').alive.label).toHaveLength(120)
   })
 
+  test('what a variable holds stays when the oldest go, be it of the script or of a call', () => {
+    const body =
+      'f() =>\n    var own = label.new(bar_index, -1)\n    own.get_x()\nvar first = label.new(bar_index, -2)\nf()\nf()\nlabel.new(bar_index, close)'
+    const { alive } = linesOf(body, CLOSES)
+    expect(alive.label.slice(0, 4).map((label) => label.kind === 'label' && [label.x, label.y])).toEqual([
+      [0, -2],
+      [0, -1],
+      [0, -1],
+      [72, 72],
+    ])
+  })
+
   test('what is drawn and deleted on one bar is not kept', () => {
     const { items } = linesOf('l = line.new(0, 1, 2, 3)\nline.delete(l)', CLOSES)
     expect(items).toEqual([])
