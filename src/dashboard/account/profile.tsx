@@ -10,16 +10,16 @@ import { PICTURES } from '../channels/pictures.ts'
 import { browserName } from '../channels/this-browser.ts'
 import { signOut } from './entering.ts'
 import { UserName } from './user-name.tsx'
-import { DataTable } from '../ui/data-table.tsx'
 import { PASSWORD_HINT } from '../ui/field-words.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Field, Select, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { attempt, pageStyles as p, Secret, Show, useAnswer } from '../frame/page.tsx'
+import { attempt, pageStyles as p, Secret, useAnswer } from '../frame/page.tsx'
 import s from './settings.module.css'
 import { buttons } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
+import { LoadedTable } from '../ui/data-table.tsx'
 
 const NAME_FIELDS = bodyFields('PATCH /api/auth/user')
 const PASSWORD_FIELDS = bodyFields('POST /api/auth/password')
@@ -56,33 +56,27 @@ export function Profile() {
       <Password onChanged={sessions.reload} />
       <Section title="Sessions">
         <p>Browsers that are signed in as you. They end after seven days without a visit.</p>
-        <Show of={sessions}>
-          {(list) => (
-            <>
-              <DataTable
-                label="Sessions"
-                rows={list}
-                wire={SESSION_FIELDS}
-                columns={({ own, actions }) => [
-                  own('userAgent', 'Browser', 'main', browserCell, {
-                    title: (one) => one.userAgent,
-                    sort: browserOf,
-                  }),
-                  { of: 'createdAt', head: 'Signed in' },
-                  { of: 'lastSeenAt', head: 'Last seen' },
-                  actions('End', (one) =>
-                    buttons([!one.current && item('End', '', () => end(one))], 'small quiet'),
-                  ),
-                ]}
-              />
-              {list.length > 1 && (
-                <p style={{ marginTop: '12px' }}>
-                  <Button onClick={endOthers}>End all others</Button>
-                </p>
-              )}
-            </>
-          )}
-        </Show>
+        <LoadedTable
+          label="Sessions"
+          of={sessions}
+          wire={SESSION_FIELDS}
+          columns={({ own, actions }) => [
+            own('userAgent', 'Browser', 'main', browserCell, {
+              title: (one) => one.userAgent,
+              sort: browserOf,
+            }),
+            { of: 'createdAt', head: 'Signed in' },
+            { of: 'lastSeenAt', head: 'Last seen' },
+            actions('End', (one) =>
+              buttons([!one.current && item('End', '', () => end(one))], 'small quiet'),
+            ),
+          ]}
+        />
+        {sessions.data && sessions.data.length > 1 && (
+          <p style={{ marginTop: '12px' }}>
+            <Button onClick={endOthers}>End all others</Button>
+          </p>
+        )}
       </Section>
       {me.role === 'owner' && <Members />}
       {me.role === 'owner' && <Invitation />}
@@ -193,32 +187,28 @@ function Members() {
       <p>
         What you and admins import is everybody's, and yours to change. A member's bars are the member's own.
       </p>
-      <Show of={accounts}>
-        {(list) => (
-          <DataTable
-            label="Members"
-            rows={list}
-            wire={USER_FIELDS}
-            columns={({ own }) => [
-              { of: 'name', head: 'Name', look: 'main' },
-              { of: 'email', head: 'E-mail', look: 'muted' },
-              own('role', 'Role', '', (one) =>
-                one.role === 'owner' ? (
-                  <Badge tone="accent">owner</Badge>
-                ) : (
-                  <Select
-                    label={`Role of ${one.name}`}
-                    hideLabel
-                    value={one.role}
-                    options={ROLES}
-                    onChange={(role) => give(one, role)}
-                  />
-                ),
-              ),
-            ]}
-          />
-        )}
-      </Show>
+      <LoadedTable
+        label="Members"
+        of={accounts}
+        wire={USER_FIELDS}
+        columns={({ own }) => [
+          { of: 'name', head: 'Name', look: 'main' },
+          { of: 'email', head: 'E-mail', look: 'muted' },
+          own('role', 'Role', '', (one) =>
+            one.role === 'owner' ? (
+              <Badge tone="accent">owner</Badge>
+            ) : (
+              <Select
+                label={`Role of ${one.name}`}
+                hideLabel
+                value={one.role}
+                options={ROLES}
+                onChange={(role) => give(one, role)}
+              />
+            ),
+          ),
+        ]}
+      />
     </Section>
   )
 }

@@ -17,11 +17,11 @@ import { Tokens } from './tokens.tsx'
 import { canWorkOffline } from '../offline/offline.ts'
 import { count, ago } from '../format.ts'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { DataTable } from '../ui/data-table.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { buttons } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
+import { LoadedTable } from '../ui/data-table.tsx'
 
 const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentType])[] = [
   ['profile', 'Profile', Profile],
@@ -159,27 +159,23 @@ function Inbox() {
       </Section>
       <Section title="Errors in browsers">
         <p>Reported by this page and by integrations, alike ones counted together. Only you see them.</p>
-        <Show of={errors}>
-          {(list) => (
-            <DataTable
-              label="Errors"
-              rows={list}
-              wire={ERROR_FIELDS}
-              empty={<Empty title="No errors">That is how it should be.</Empty>}
-              columns={({ own }) => [
-                own('message', 'Message', 'main', ({ message, sample: { url } }) => (
-                  <>
-                    <span title={message}>{message}</span>
-                    <span class={p['cellNote']}>{typeof url === 'string' && url}</span>
-                  </>
-                )),
-                { of: 'count', head: 'Times' },
-                { of: 'firstAt', head: 'First' },
-                { of: 'lastAt', head: 'Last' },
-              ]}
-            />
-          )}
-        </Show>
+        <LoadedTable
+          label="Errors"
+          of={errors}
+          wire={ERROR_FIELDS}
+          empty={<Empty title="No errors">That is how it should be.</Empty>}
+          columns={({ own }) => [
+            own('message', 'Message', 'main', ({ message, sample: { url } }) => (
+              <>
+                <span title={message}>{message}</span>
+                <span class={p['cellNote']}>{typeof url === 'string' && url}</span>
+              </>
+            )),
+            { of: 'count', head: 'Times' },
+            { of: 'firstAt', head: 'First' },
+            { of: 'lastAt', head: 'Last' },
+          ]}
+        />
       </Section>
     </>
   )

@@ -5,16 +5,16 @@ import { RESOURCES, SCOPES, type Scope } from '../../wire/scopes.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
-import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { askFirst, openSecret, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
+import { askFirst, openSecret, pageStyles as p, useAnswer } from '../frame/page.tsx'
 import s from './settings.module.css'
 import { buttons } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
+import { LoadedTable } from '../ui/data-table.tsx'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
 const BODY_FIELDS = bodyFields('POST /api/platform/tokens')
@@ -48,34 +48,30 @@ export function Tokens() {
       <div class={p['actions']} style={{ marginBottom: '16px' }}>
         {buttons([item('New token', 'plus', make, { primary: true })])}
       </div>
-      <Show of={list}>
-        {(tokens) => (
-          <DataTable
-            label="API tokens"
-            rows={tokens}
-            wire={FIELDS}
-            empty={
-              <Empty title="No tokens yet">
-                Make one to run backtests from the command line, a notebook or a bot.
-              </Empty>
-            }
-            columns={({ own, actions }) => [
-              own('name', 'Name', 'main', (one) => (
-                <>
-                  <span>{nameOf(one)}</span>
-                  <span class={p['cellNote']}>
-                    <code>…{one.last4}</code>, made {ago(one.createdAt)}
-                  </span>
-                </>
-              )),
-              { of: 'scopes', head: 'May', look: 'note', cell: (one) => scopesText(one.scopes) },
-              { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
-              { of: 'expiresAt', head: 'Expires', cell: expiryOf },
-              actions('Revoke', (one) => buttons([one.status === 'active' && revokeButton(one)], 'small')),
-            ]}
-          />
-        )}
-      </Show>
+      <LoadedTable
+        label="API tokens"
+        of={list}
+        wire={FIELDS}
+        empty={
+          <Empty title="No tokens yet">
+            Make one to run backtests from the command line, a notebook or a bot.
+          </Empty>
+        }
+        columns={({ own, actions }) => [
+          own('name', 'Name', 'main', (one) => (
+            <>
+              <span>{nameOf(one)}</span>
+              <span class={p['cellNote']}>
+                <code>…{one.last4}</code>, made {ago(one.createdAt)}
+              </span>
+            </>
+          )),
+          { of: 'scopes', head: 'May', look: 'note', cell: (one) => scopesText(one.scopes) },
+          { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
+          { of: 'expiresAt', head: 'Expires', cell: expiryOf },
+          actions('Revoke', (one) => buttons([one.status === 'active' && revokeButton(one)], 'small')),
+        ]}
+      />
     </Section>
   )
 }

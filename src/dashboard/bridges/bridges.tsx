@@ -21,7 +21,7 @@ import { marketText, quantity, time } from '../format.ts'
 import { href } from '../router.ts'
 import { timezone } from '../settings.ts'
 import { Ago } from '../ui/ago.tsx'
-import { DataTable } from '../ui/data-table.tsx'
+import { DataTable, LoadedTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { item, Menu, type MenuItems } from '../ui/menu.tsx'
@@ -264,36 +264,31 @@ function Orders({ orders, bridges }: { orders: Loaded<Paged<BridgeOrder>>; bridg
   const again = (id: string) =>
     attempt(call('POST /api/platform/bridges/orders/{id}/resend', { path: { id } }), orders.reload)
   return (
-    <Show of={orders}>
-      {({ items, onMore }) => (
-        <DataTable
-          label="Orders"
-          rows={items}
-          onMore={onMore}
-          empty={
-            <p class="muted">
-              None yet. They come with the next order of a strategy, or the next firing of an alert.
-            </p>
-          }
-          columns={({ own, actions }) => [
-            { of: 'createdAt', head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-            own('bridgeId', 'Bridge', '', (one) => nameOf(one.bridgeId)),
-            own('orderId', 'Order', 'main', orderText, { title: ({ key }) => `Key ${key}` }),
-            own('state', 'State', '', orderState),
-            own('attempts', 'Answer', 'note', answerText),
-            actions('Actions', (one) =>
-              buttons(
-                [
-                  (one.state === 'failed' || one.reason === 'stopped') &&
-                    item('Send again', 'replay', () => again(one.id), { label: `Send ${one.orderId} again` }),
-                ],
-                'small quiet',
-              ),
-            ),
-          ]}
-        />
-      )}
-    </Show>
+    <LoadedTable
+      label="Orders"
+      of={orders}
+      empty={
+        <p class="muted">
+          None yet. They come with the next order of a strategy, or the next firing of an alert.
+        </p>
+      }
+      columns={({ own, actions }) => [
+        { of: 'createdAt', head: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+        own('bridgeId', 'Bridge', '', (one) => nameOf(one.bridgeId)),
+        own('orderId', 'Order', 'main', orderText, { title: ({ key }) => `Key ${key}` }),
+        own('state', 'State', '', orderState),
+        own('attempts', 'Answer', 'note', answerText),
+        actions('Actions', (one) =>
+          buttons(
+            [
+              (one.state === 'failed' || one.reason === 'stopped') &&
+                item('Send again', 'replay', () => again(one.id), { label: `Send ${one.orderId} again` }),
+            ],
+            'small quiet',
+          ),
+        ),
+      ]}
+    />
   )
 }
 

@@ -9,11 +9,11 @@ import { intervalMs, parseInterval } from '../../market/interval.ts'
 import { isSameMarket, seriesOf, type Market } from '../charts.ts'
 import { call } from '../api-client.ts'
 import { nameOf, ago, count, counted, intervalText, marketText, time } from '../format.ts'
-import { askFirst, attempt, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { askFirst, attempt, pageStyles as p, useLoad } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
-import { actions, DataTable, own, type Column } from '../ui/data-table.tsx'
+import { actions, own, type Column, LoadedTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { item, Menu } from '../ui/menu.tsx'
 import { Button, Empty, Field, Select, toast } from '../ui/ui.tsx'
@@ -70,25 +70,21 @@ export function SeriesTable() {
   useEffect(() => onLive('bars', reload, reload), [])
   return (
     <>
-      <Show of={loaded}>
-        {(rows) => (
-          <DataTable
-            label="Symbols and their series"
-            rows={rows}
-            wire={SERIES_FIELDS}
-            keyOf={marketText}
-            empty={
-              <Empty
-                title="No bars yet"
-                action={<Button onClick={() => navigate('/markets/sources')}>Bring some</Button>}
-              >
-                Drop a file anywhere, or fetch some from a provider.
-              </Empty>
-            }
-            columns={columnsOf(reload)}
-          />
-        )}
-      </Show>
+      <LoadedTable
+        label="Symbols and their series"
+        of={loaded}
+        wire={SERIES_FIELDS}
+        keyOf={marketText}
+        empty={
+          <Empty
+            title="No bars yet"
+            action={<Button onClick={() => navigate('/markets/sources')}>Bring some</Button>}
+          >
+            Drop a file anywhere, or fetch some from a provider.
+          </Empty>
+        }
+        columns={columnsOf(reload)}
+      />
       <p class="muted">An interval that is missing here is built from a finer one.</p>
     </>
   )

@@ -7,6 +7,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ago, count } from '../format.ts'
+import { Show, type Loaded, type Paged } from '../frame/page.tsx'
 import s from './data-table.module.css'
 import { orderAfterClick, sorted, type Order, type Sortable } from './sorting.ts'
 import { Button, cx, Select } from './ui.tsx'
@@ -182,6 +183,20 @@ export function DataTable<R>({ rows, wire = {}, empty, page = 100, ...rest }: Da
     </>
   )
 }
+
+type LoadedTableProps<R> = Omit<DataTableProps<R>, 'rows' | 'onMore'> & {
+  readonly of: Loaded<Paged<R> | readonly R[]>
+}
+
+/** A table of rows that are loaded. */
+export const LoadedTable = <R,>({ of, ...table }: LoadedTableProps<R>) => (
+  <Show of={of}>
+    {(data) => {
+      const { items, onMore } = 'items' in data ? data : { items: data, onMore: undefined }
+      return <DataTable {...table} rows={items} onMore={onMore} />
+    }}
+  </Show>
+)
 
 /** The numbers behind a picture, folded below it. */
 export const Numbers = <R,>(table: DataTableProps<R>) => (
