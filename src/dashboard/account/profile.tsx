@@ -110,21 +110,25 @@ function Name() {
   )
 }
 
-const MailPicture = () => (
-  <Section class={s.form} title="E-mails of alerts">
-    <Select
-      label="Chart picture"
-      value={user.value?.mailPicture ?? 'dark'}
-      options={PICTURES}
-      onChange={(mailPicture) =>
-        attempt(
-          call('PATCH /api/auth/user', { body: { mailPicture } }),
-          (answer) => (user.value = answer.user),
-        )
-      }
-    />
-  </Section>
-)
+/** Nothing where the server sends no mail. */
+function MailPicture() {
+  if (!useAnswer('GET /api/platform/alerts/outbox', { query: { limit: 1 } }, 'mailServer').data) return null
+  return (
+    <Section class={s.form} title="E-mails of alerts">
+      <Select
+        label="Chart picture"
+        value={user.value?.mailPicture ?? 'dark'}
+        options={PICTURES}
+        onChange={(mailPicture) =>
+          attempt(
+            call('PATCH /api/auth/user', { body: { mailPicture } }),
+            (answer) => (user.value = answer.user),
+          )
+        }
+      />
+    </Section>
+  )
+}
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
   const ways = useAnswer('GET /api/auth/ways', {})
