@@ -2,6 +2,7 @@
 // have a row for each figure that the wire declares.
 
 import type { Report } from '../../wire/report.ts'
+import { href } from '../router.ts'
 import type { ShownRun } from '../workspace.ts'
 import { DataTable, own } from '../ui/data-table.tsx'
 import { cx } from '../ui/ui.tsx'
@@ -50,7 +51,10 @@ export function Performance({ run }: { readonly run: ShownRun }) {
   return (
     <div class={s.performance}>
       <DataTable label="Figures by side" rows={BY_SIDE} columns={bySide} {...AS_FIGURES} />
-      <DataTable label="Figures of the whole account" rows={WHOLE} columns={whole} {...AS_FIGURES} />
+      <div>
+        <DataTable label="Figures of the whole account" rows={WHOLE} columns={whole} {...AS_FIGURES} />
+        <a href={href('/help/drawdown')}>How the drawdowns differ</a>
+      </div>
     </div>
   )
 }

@@ -84,8 +84,14 @@ const PROFIT = figure(
 const DRAWDOWN = figure(
   'drawdown',
   'Max drawdown',
-  ({ drawdown }) => typeof drawdown === 'number' && percent(-drawdown),
-  { title: ({ kind }) => (kind === 'portfolio' ? 'Of the curve, at closes' : 'As TradingView counts it') },
+  ({ drawdown, kind }) =>
+    typeof drawdown === 'number' && (
+      <>
+        {percent(-drawdown)}
+        <br />
+        <span class="muted">{kind === 'portfolio' ? 'curve' : 'TradingView'}</span>
+      </>
+    ),
 )
 const TRADES = figure('trades', 'Trades', ({ trades }) => typeof trades === 'number' && count(trades))
 const TRIED = figure('tried', 'Tried in all', ({ tried }) => typeof tried === 'number' && count(tried))
