@@ -93,7 +93,11 @@ describe.skipIf(noBrowser)('forward runs', () => {
     expect(await sideways(phone.page)).toEqual([])
     expect(await violations(phone.page)).toEqual([])
     if (shots) await phone.page.screenshot({ path: `${shots}/forward-phone.png`, fullPage: true })
-    await phone.page.getByRole('button', { name: 'Delete' }).click()
+    await phone.page
+      .getByRole('button', { name: /^More for/ })
+      .first()
+      .click()
+    await phone.page.getByRole('menuitem', { name: 'Delete' }).click()
     await phone.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await phone.page.getByText('No forward runs yet').waitFor()
     expect([...complaints, ...phone.complaints]).toEqual([])

@@ -119,7 +119,11 @@ describe.skipIf(noBrowser)('portfolios', () => {
     await fits()
     expect(await violations(phone.page)).toEqual([])
     await shot(phone.page, 'phone-portfolio')
-    await phone.page.getByRole('button', { name: 'Delete' }).click()
+    await phone.page
+      .getByRole('button', { name: /^More for/ })
+      .first()
+      .click()
+    await phone.page.getByRole('menuitem', { name: 'Delete' }).click()
     await phone.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await phone.page.waitForURL(/\/research\?kind=portfolio$/)
     expect([...complaints, ...phone.complaints]).toEqual([])

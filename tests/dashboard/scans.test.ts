@@ -81,7 +81,11 @@ describe.skipIf(noBrowser)('scanning', () => {
     await fits()
     expect(await violations(page)).toEqual([])
     await shot(page, 'phone-scan')
-    await page.getByRole('button', { name: 'Delete' }).click()
+    await page
+      .getByRole('button', { name: /^More for/ })
+      .first()
+      .click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.waitForURL(/\/research\?kind=scan$/)
     expect(complaints).toEqual([])

@@ -154,7 +154,11 @@ describe.skipIf(noBrowser)('optimising', () => {
     await fits()
     expect(await violations(page)).toEqual([])
     await shot(page, 'phone-verdict')
-    await page.getByRole('button', { name: 'Delete' }).click()
+    await page
+      .getByRole('button', { name: /^More for/ })
+      .first()
+      .click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.waitForURL(/\/research\?kind=sweep$/)
     expect(complaints).toEqual([])

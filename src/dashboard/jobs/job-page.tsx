@@ -3,7 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { askFirst, attempt, Page, Show, useReloadWhile, type Loaded } from '../frame/page.tsx'
-import { deleteRuns, isGoing, KINDS, stopRun, type Run, type RunKind } from '../research/runs.ts'
+import { RunMenu } from '../research/run-columns.tsx'
+import { deleteRuns, isGoing, KINDS, pageOf, stopRun, type Run, type RunKind } from '../research/runs.ts'
 import { navigate } from '../router.ts'
 import { buttons } from '../ui/buttons.tsx'
 import { item, type MenuItems } from '../ui/menu.tsx'
@@ -23,7 +24,7 @@ interface JobPageProps<Answer> {
   /** That of the answer, once it is there. */
   readonly job: ShownJob | undefined
   readonly about: (answer: Answer) => string
-  /** What can be done besides stopping and deleting it. */
+  /** What can be done besides stopping it and what its menu has. */
   readonly actions?: (answer: Answer, waits: boolean) => MenuItems
   readonly children: (answer: Answer) => ComponentChildren
 }
@@ -37,6 +38,10 @@ export function JobPage<Answer>({ kind, id, loaded, job, ...page }: JobPageProps
   // What is being deleted is not asked for once more.
   const [isGoingAway, setIsGoingAway] = useState(false)
   useReloadWhile(waits && !isGoingAway, loaded, lookMs)
+  const again = (made: string) => {
+    navigate(pageOf({ kind, id: made })!)
+    loaded.reload()
+  }
   const remove = () =>
     askFirst({
       title: `Delete “${title}”?`,
@@ -60,11 +65,15 @@ export function JobPage<Answer>({ kind, id, loaded, job, ...page }: JobPageProps
       about={data !== null && page.about(data)}
       actions={
         data !== null &&
-        buttons([
-          waits && item('Stop', '', () => attempt(stopRun({ kind, id }), loaded.reload)),
-          ...(page.actions?.(data, waits) ?? []),
-          item('Delete', 'trash', remove, { danger: true }),
-        ])
+        job && (
+          <>
+            {buttons([
+              waits && item('Stop', '', () => attempt(stopRun({ kind, id }), loaded.reload)),
+              ...(page.actions?.(data, waits) ?? []),
+            ])}
+            <RunMenu run={{ ...job, kind, id }} onAgain={again} onDelete={remove} />
+          </>
+        )
       }
     >
       <Show of={loaded}>{page.children}</Show>

@@ -45,7 +45,14 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
       ...SORTS.createdAt,
       tone: () => s.oneLine,
     }),
-    actions('More', (run) => <RunMenu run={run} acts={acts} />),
+    actions('More', (run) => (
+      <RunMenu
+        run={run}
+        onAgain={acts.onChanged}
+        onStopped={acts.onChanged}
+        onDelete={() => acts.onDelete(run)}
+      />
+    )),
   ]
 }
 
@@ -179,25 +186,35 @@ function Title({ run, isAmong }: { readonly run: Run; readonly isAmong: boolean 
   )
 }
 
-/** What can be done with a run, the same wherever it is listed. */
-function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
+interface RunMenuProps {
+  readonly run: Pick<Run, 'kind' | 'id' | 'name' | 'state'>
+  /** `id`: of the run that came of it. */
+  readonly onAgain: (id: string) => void
+  /** Without it, it is on its own page, where a button stops it. */
+  readonly onStopped?: () => void
+  readonly onDelete: () => void
+}
+
+/** What can be done with a run, the same in the list and on its page. */
+export function RunMenu({ run, onAgain, onStopped, onDelete }: RunMenuProps) {
   const page = pageOf(run)
   const isBacktest = run.kind === 'backtest'
   const isDone = run.state === 'done'
-  const done = (work: Promise<unknown>) => attempt(work, acts.onChanged)
+  const open = () => (page === null ? attempt(openReport(run.id)) : navigate(page))
   return (
     <Menu
       label={`More for ${run.name}`}
       size="small"
       items={[
-        item('Open', 'report', () => (page === null ? attempt(openReport(run.id)) : navigate(page)), {
-          disabled: isBacktest && !isDone,
-        }),
+        onStopped && item('Open', 'report', open, { disabled: isBacktest && !isDone }),
         ...ofBacktest(run).map((one) => isBacktest && { ...one, disabled: !isDone }),
-        item('Run again', 'replay', () => done(runAgain(run)), { disabled: !isRepeatable(run) }),
-        isGoing(run) && !isBacktest && item('Stop', 'pause', () => done(stopRun(run))),
+        item('Run again', 'replay', () => attempt(runAgain(run), onAgain), { disabled: !isRepeatable(run) }),
+        onStopped &&
+          isGoing(run) &&
+          !isBacktest &&
+          item('Stop', 'pause', () => attempt(stopRun(run), onStopped)),
         '-',
-        item(isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete', 'trash', () => acts.onDelete(run), {
+        item(isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete', 'trash', onDelete, {
           danger: true,
         }),
       ]}
@@ -205,14 +222,14 @@ function RunMenu({ run, acts }: { readonly run: Run; readonly acts: Acts }) {
   )
 }
 
-const ofBacktest = ({ id }: Run): readonly MenuItem[] => [
+const ofBacktest = ({ id }: Pick<Run, 'id'>): readonly MenuItem[] => [
   item('Follow from now on', 'play', () => attempt(followBacktest(id))),
   item('Put in a portfolio', 'layers', () => navigate(`/research/portfolios/new?runs=${id}`)),
   item('Share…', 'external', () => attempt(openReport(id).then(share))),
 ]
 
 /** A forward run begins once: what it would be again is a new one. */
-const isRepeatable = ({ kind, state }: Run): boolean =>
+const isRepeatable = ({ kind, state }: Pick<Run, 'kind' | 'state'>): boolean =>
   kind !== 'forward' && state !== 'queued' && state !== 'running'
 
 /** What every run over one market is asked for with, as it was for a kept one. */
@@ -222,32 +239,32 @@ function askedOf(run: Backtest | Sweep) {
   return { name, exchange, symbol, interval, source, ...settings }
 }
 
-async function runAgain({ kind, id }: Run): Promise<void> {
+/** The id of what runs then. */
+async function runAgain({ kind, id }: Pick<Run, 'kind' | 'id'>): Promise<string> {
   const path = { id }
-  if (kind === 'scan') await call('POST /api/platform/scans/{id}/run', { path })
-  else if (kind === 'backtest') {
+  if (kind === 'scan') return (await call('POST /api/platform/scans/{id}/run', { path })).id
+  if (kind === 'backtest') {
     const { backtest } = await call('GET /api/platform/backtests/{id}', { path })
-    await call('POST /api/platform/backtests', { body: { ...askedOf(backtest), bars: backtest.bars } })
-  } else if (kind === 'sweep') {
+    const body = { ...askedOf(backtest), bars: backtest.bars }
+    return (await call('POST /api/platform/backtests', { body })).id
+  }
+  if (kind === 'sweep') {
     const { sweep } = await call('GET /api/platform/sweeps/{id}', { path })
     const { bars, space, where, sampler, trials, seed, objective, constraints, windows, halving } = sweep
     const search = { space, where, sampler, trials, seed, objective, constraints, windows }
-    await call('POST /api/platform/sweeps', {
-      body: { ...askedOf(sweep), bars, ...search, ...(halving && { halving }) },
-    })
-  } else if (kind === 'portfolio') {
-    const { portfolio } = await call('GET /api/platform/portfolios/{id}', { path })
-    const { name, capital, currency, parts, asOf } = portfolio
-    await call('POST /api/platform/portfolios', {
-      body: {
-        name,
-        asOf: dayToRepeat(asOf),
-        parts: parts.map((part) => ({ source: '', ...part })) as PortfolioBody['parts'],
-        ...(capital !== null && { capital }),
-        ...(currency !== null && { currency }),
-      },
-    })
+    const body = { ...askedOf(sweep), bars, ...search, ...(halving && { halving }) }
+    return (await call('POST /api/platform/sweeps', { body })).id
   }
+  const { portfolio } = await call('GET /api/platform/portfolios/{id}', { path })
+  const { name, capital, currency, parts, asOf } = portfolio
+  const body = {
+    name,
+    asOf: dayToRepeat(asOf),
+    parts: parts.map((part) => ({ source: '', ...part })) as PortfolioBody['parts'],
+    ...(capital !== null && { capital }),
+    ...(currency !== null && { currency }),
+  }
+  return (await call('POST /api/platform/portfolios', { body })).id
 }
 
 /** Shows how it goes once it has begun. */
