@@ -241,7 +241,7 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.getByLabel('Name').fill('Back up')
       await page.getByRole('button', { name: 'Create alert' }).click()
       const row = page.getByRole('listitem').filter({ hasText: 'Back up' })
-      await row.getByText('active').waitFor()
+      await row.getByText('gets no bars').waitFor()
       await row.getByRole('button', { name: 'Back up', exact: true }).click()
       await page.getByRole('dialog', { name: 'Change the alert' }).waitFor()
       await page.keyboard.press('Escape')

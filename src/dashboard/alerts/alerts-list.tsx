@@ -74,7 +74,11 @@ function AlertRow({ alert }: { readonly alert: Alert }) {
         {follow && <span>{buttons([item(`Follow ${alert.symbol}`, '', follow)], 'small')}</span>}
       </div>
       <div class={s.side}>
-        <Badge tone={silence === null ? STATE_TONES[alert.state] : 'warn'}>{alert.state}</Badge>
+        {silence === null ? (
+          <Badge tone={STATE_TONES[alert.state]}>{alert.state}</Badge>
+        ) : (
+          <Badge tone="warn">gets no bars</Badge>
+        )}
         <span class={s.note}>
           {alert.lastFiredAt === null ? 'made' : 'fired'} <Ago at={alert.lastFiredAt ?? alert.createdAt} />
         </span>
