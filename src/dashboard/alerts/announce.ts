@@ -4,9 +4,10 @@
 // see it; adding the same key a second time fails, also if both do it at the same moment.
 
 import type { Firing } from '../../wire/alert.ts'
-import { intervalText } from '../format.ts'
+import { marketText, nameOf, quantity } from '../format.ts'
 import { href } from '../router.ts'
-import { notifyHere, soundHere } from '../settings.ts'
+import { notifyHere, soundHere, timezone } from '../settings.ts'
+import { barText } from './alert-model.ts'
 
 /** When many fire together, this many are shown one by one. */
 const SHOWN_MAX = 3
@@ -23,11 +24,11 @@ export const mayNotify = (): boolean => 'Notification' in window && Notification
 
 async function notify(firings: readonly Firing[]): Promise<void> {
   const rest = firings.length - SHOWN_MAX
-  for (const { id, exchange, symbol, interval, message, price } of firings.slice(0, SHOWN_MAX))
-    await show(message, {
-      body: `${exchange}:${symbol} ${intervalText(interval)} at ${price}`,
-      tag: id,
-      data: { path: `/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${interval}` },
+  for (const firing of firings.slice(0, SHOWN_MAX))
+    await show(firing.message, {
+      body: `${marketText(firing)} at ${quantity(firing.price)}${barText(firing, timezone.peek())}`,
+      tag: firing.id,
+      data: { path: `/chart/${encodeURIComponent(nameOf(firing))}/${firing.interval}` },
     })
   if (rest > 0) await show(`${rest} more alerts fired`, { tag: 'more alerts', data: { path: '/alerts' } })
 }
