@@ -53,7 +53,7 @@ const COLUMNS: readonly TradeColumn[] = [
   { id: 'cum', text: 'Total', by: (trade) => trade.cumProfit },
   { id: 'runup', text: 'Best', by: (trade) => trade.runupPct },
   { id: 'drawdown', text: 'Worst', by: (trade) => trade.drawdownPct },
-  { id: 'bars', text: 'Bars', by: (trade) => trade.bars },
+  { id: 'bars', text: 'Bars', by: (trade) => trade.exitBar - trade.entryBar },
 ]
 
 export function TradesDrawer() {
@@ -255,7 +255,7 @@ function cellsOf(trade: ReportTrade, { currency, mintick }: Report, clock: boole
     ['cum', money(trade.cumProfit, currency), 'num', { 'data-head': 'Total' }],
     ['runup', percent(trade.runupPct), 'num muted'],
     ['drawdown', percent(trade.drawdownPct), 'num muted'],
-    ['bars', trade.bars, 'num', { 'data-head': 'Bars' }],
+    ['bars', trade.exitBar - trade.entryBar, 'num', { 'data-head': 'Bars' }],
   ]
 }
 type Cell = readonly [column: string, shown: ComponentChildren, look: string | undefined, more?: object]
