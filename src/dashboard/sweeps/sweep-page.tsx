@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
-import { saveScript, unsaved } from '../editor/documents.ts'
+import { unsaved } from '../editor/documents.ts'
 import { count, counted, factorText, marketText, percent, ratio, gain } from '../format.ts'
 import { attempt, useAnswer } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
@@ -228,10 +228,7 @@ async function openTrial(sweep: Sweep, trials: readonly SweepTrial[], number: nu
   await openBacktest(id)
   if (script.peek().source === sweep.source) {
     script.value = { ...script.peek(), inputs: body.inputs, overrides: body.overrides }
-    if (unsaved.peek())
-      toast('Its values are the script’s inputs now', {
-        action: { text: 'Save', run: () => void saveScript() },
-      })
+    if (unsaved.peek()) toast('Its values are the script’s inputs now. Save the script to keep them.')
   }
   bottom.value = 'report'
   navigate('/')
