@@ -81,7 +81,7 @@ export function Tour() {
       if (!card.current) return
       const { offsetWidth: width, offsetHeight: height } = card.current
       const clamp = (value: number, most: number) => Math.max(12, Math.min(value, most - 12))
-      const large = box !== null && box.height > innerHeight * 0.3
+      const large = box !== null && innerWidth > 760 && box.height > innerHeight * 0.3
       const above = box !== null && box.top > height + 40
       const left = box ? (large ? box.left + 24 : box.right - width) : (innerWidth - width) / 2
       const top = !box
