@@ -9,7 +9,7 @@ import { count, intervalText } from '../format.ts'
 import { useLoad } from '../frame/page.tsx'
 import { runBars } from '../run-script.ts'
 import { Choice } from '../ui/ui.tsx'
-import { namesOfAll } from '../watchlists/quotes.ts'
+import { allSymbols, namesOfAll } from '../watchlists/quotes.ts'
 import { market, type Market } from '../workspace.ts'
 import s from './research.module.css'
 import { EDITOR, type Subject } from './subject.ts'
@@ -31,6 +31,15 @@ export function useAbout({ source }: Subject): AboutState {
   return { ...about, change: (part) => setAbout((before) => ({ ...before, ...part })) }
 }
 
+/** How many bars of the series there are; null while that is not known, and where it is built from finer ones. */
+export function useCached({ exchange, symbol, interval }: About): number | null {
+  const known = useLoad(allSymbols, [exchange, symbol, interval]).data
+  const series = known?.find((one) => one.exchange === exchange && one.symbol === symbol)?.series ?? []
+  const all = series.filter((one) => one.interval === interval)
+  // One's own is found before a shared one of the same name.
+  return (all.find(({ shared }) => !shared) ?? all[0])?.count ?? null
+}
+
 interface ChipsProps {
   readonly subject: Subject
   readonly about: AboutState
@@ -47,6 +56,8 @@ const Chip = ({ label, children }: { label: string; children: ComponentChildren 
 
 export function AboutChips({ subject, about, without = [] }: ChipsProps) {
   const { exchange, symbol, interval, bars, change } = about
+  const cached = useCached(about) ?? Infinity
+  const all = bars >= cached ? bars : RANGES.find((one) => one >= cached)
   const ranges = [...new Set([...RANGES, bars])].toSorted((a, b) => a - b)
   return (
     <div class={s.chips} role="group" aria-label="What it is about">
@@ -64,7 +75,12 @@ export function AboutChips({ subject, about, without = [] }: ChipsProps) {
           <Choice
             class={undefined}
             value={String(bars)}
-            options={ranges.map((one) => [String(one), `last ${count(one)} bars`])}
+            options={ranges
+              .filter((one) => one < cached || one === all)
+              .map((one) => [
+                String(one),
+                one < cached ? `last ${count(one)} bars` : `all ${count(cached)} bars`,
+              ])}
             onChange={(one) => change({ bars: Number(one) })}
           />
         </Chip>

@@ -4,13 +4,12 @@ import { useEffect, useId, useMemo, useState } from 'preact/hooks'
 import { ApiError, call } from '../api-client.ts'
 import { Form, useForm, type FormOf } from '../ui/form.tsx'
 import { cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
-import { Show, useAnswer, useLoad } from '../frame/page.tsx'
+import { Show, useAnswer } from '../frame/page.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { navigate } from '../router.ts'
-import { allSymbols } from '../watchlists/quotes.ts'
 import type { Input as ScriptInput } from '../../wire/script.ts'
 import type { SweepBody } from '../../wire/sweep.ts'
-import { AboutChips, useAbout, type About } from '../research/about-chips.tsx'
+import { AboutChips, useAbout, useCached, type About } from '../research/about-chips.tsx'
 import { settingsOf, type Subject, type TabProps } from '../research/subject.ts'
 import { FIGURES } from '../report/figure-text.ts'
 import { inNames } from './figure-words.ts'
@@ -190,15 +189,6 @@ function usePlanned(
           : null
   const asked = { trials: Number(trials), bars: about.bars, isHeldOut: windows === 'holdout', cached }
   return { problem, text: plannedText({ size, allowed, isGrid, ...asked }) }
-}
-
-/** How many bars of the series there are; null while that is not known, and where it is built from finer ones. */
-function useCached({ exchange, symbol, interval }: About): number | null {
-  const known = useLoad(allSymbols, [exchange, symbol, interval]).data
-  const series = known?.find((one) => one.exchange === exchange && one.symbol === symbol)?.series ?? []
-  const all = series.filter((one) => one.interval === interval)
-  // One's own is found before a shared one of the same name.
-  return (all.find(({ shared }) => !shared) ?? all[0])?.count ?? null
 }
 
 function bodyOf(
