@@ -13,6 +13,8 @@ export interface Quote {
   readonly change: number | null
   readonly exchange: string
   readonly interval: string
+  /** When the bar of the last price began. */
+  readonly at: number
   readonly mintick: number
   readonly closes: readonly number[]
 }
@@ -80,10 +82,10 @@ async function quoteOf(
   const { interval } = series
   try {
     const query = { exchange, symbol, interval, limit: 40 }
-    const { close: closes } = (await call('GET /api/platform/bars', { query })).bars
-    const [last, before] = [closes.at(-1), closes.at(-2)]
-    if (last === undefined) return null
-    return { last, change: before ? last / before - 1 : null, exchange, interval, mintick, closes }
+    const { time, close: closes } = (await call('GET /api/platform/bars', { query })).bars
+    const [at, last, before] = [time.at(-1), closes.at(-1), closes.at(-2)]
+    if (at === undefined || last === undefined) return null
+    return { last, at, change: before ? last / before - 1 : null, exchange, interval, mintick, closes }
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error

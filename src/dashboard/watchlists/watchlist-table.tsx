@@ -4,7 +4,8 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { nameOf, count, price, tone, gain } from '../format.ts'
+import { nameOf, count, price, time, tone, gain } from '../format.ts'
+import { showsClock } from '../chart/bars.ts'
 import { showMarket } from '../chart/chart-state.ts'
 import { onLive } from '../live.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -224,7 +225,9 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
           {quote ? (
             <>
               <span class="num">{price(quote.last, quote.mintick)}</span>
-              <span class={`num ${tone(quote.change)}`}>{gain(quote.change)}</span>
+              <span class={`num ${tone(quote.change)}`}>
+                <DayOf quote={quote} /> {gain(quote.change)}
+              </span>
             </>
           ) : (
             <small>{quote === null ? 'No bars' : ''}</small>
@@ -249,6 +252,13 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
       </span>
     </li>
   )
+}
+
+/** The day of a price that is not of today. */
+function DayOf({ quote: { at, interval } }: { readonly quote: Quote }) {
+  const day = time(at, 'UTC', false)
+  if (day === time(Date.now(), 'UTC', false)) return null
+  return <small title={`The bar of ${time(at, 'UTC', showsClock(interval))} UTC`}>{day}</small>
 }
 
 function NoteDialog({ list, item }: { readonly list: Watchlist; readonly item: WatchlistItem }) {
