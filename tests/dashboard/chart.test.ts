@@ -616,7 +616,7 @@ hline(0)
         buffer: Buffer.from(exportOf(trades)),
       })
       const why = page.getByRole('region', { name: 'Why it differs' })
-      await why.getByText(/^Slippage 4 ticks: first seen/).waitFor()
+      await why.getByText(/^Slippage 4 ticks · first seen/).waitFor()
       await why.getByRole('button', { name: 'Run with these settings' }).click()
       await page.getByText('Every trade agrees').waitFor()
       expect(complaints).toEqual([])

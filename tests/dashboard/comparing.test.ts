@@ -3,7 +3,6 @@
 import { expect, test } from 'bun:test'
 import type { Explanation } from '../../src/wire/explanation.ts'
 import {
-  agreedText,
   type Compared,
   Comparing,
   type ExportBody,
@@ -93,21 +92,10 @@ test('rows that could not be read are named', async () => {
   expect(shown().unread).toEqual(['Row 8: no number'])
 })
 
-test('what agrees is said to agree with changes only where there are some', () => {
+test('a run is offered with what it can be set to, not with facts of its symbol', () => {
   const found = (part: object) =>
-    ({
-      exact: 8,
-      expected: 8,
-      overrides: {},
-      inputs: {},
-      symbol: {},
-      bars: null,
-      asOf: null,
-      ...part,
-    }) as Explanation
-  expect([agreedText(found({})), isRunnable(found({}))]).toEqual(['8 of 8 agree', false])
-  const ticks = found({ symbol: { mintick: 0.5 } })
-  expect([agreedText(ticks), isRunnable(ticks)]).toEqual(['8 of 8 agree with these changes', false])
-  const day = found({ asOf: '2026-01-01' })
-  expect([agreedText(day), isRunnable(day)]).toEqual(['8 of 8 agree with these changes', true])
+    ({ overrides: {}, inputs: {}, symbol: {}, bars: null, asOf: null, ...part }) as Explanation
+  expect(isRunnable(found({}))).toBe(false)
+  expect(isRunnable(found({ symbol: { mintick: 0.5 } }))).toBe(false)
+  expect(isRunnable(found({ asOf: '2026-01-01' }))).toBe(true)
 })

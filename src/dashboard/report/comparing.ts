@@ -3,7 +3,6 @@
 import type { Comparison } from '../../wire/backtest.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import type { Answer, Args } from '../../wire/operations.ts'
-import { count } from '../format.ts'
 import type { Held } from './export-held.tsx'
 
 type Operation = 'POST /api/platform/backtests/{id}/compare'
@@ -35,12 +34,6 @@ interface Ways {
 /** Whether the script can be run with what was found. */
 export const isRunnable = ({ overrides, inputs, bars, asOf }: Explanation): boolean =>
   Object.keys({ ...overrides, ...inputs }).length > 0 || bars !== null || asOf !== null
-
-/** How many trades agree; a cause that the lists alone tell changes nothing. */
-export function agreedText(found: Explanation): string {
-  const isChanged = isRunnable(found) || Object.keys(found.symbol).length > 0
-  return `${count(found.exact)} of ${count(found.expected)} agree${isChanged ? ' with these changes' : ''}`
-}
 
 /** Of the symbol, which a run does not set. */
 const FACTS: readonly string[] = ['mintick', 'pointvalue']

@@ -7,8 +7,8 @@ import { zone } from '../chart/chart-state.ts'
 import { count, time as timeText } from '../format.ts'
 import { FACTS } from '../markets/facts.ts'
 import { rerunWith } from '../run-script.ts'
-import { Badge, Button, Failure, Said } from '../ui/ui.tsx'
-import { agreedText, isRunnable } from './comparing.ts'
+import { Button, Failure, Said } from '../ui/ui.tsx'
+import { isRunnable } from './comparing.ts'
 import s from './report.module.css'
 
 const OTHERS_SHOWN = 5
@@ -35,7 +35,6 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
     <section class={s.why} aria-label="Why it differs">
       <h4>Why it differs</h4>
       <p>
-        <Badge tone={found.agrees ? 'up' : canRun ? 'accent' : 'warn'}>{agreedText(found)}</Badge>{' '}
         <Said text={found.message} />
       </p>
       {causes.length > 0 && (
@@ -43,7 +42,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
           {causes.map(({ message, since }) => (
             <li key={message}>
               {/* A single one stands in the sentence above. */}
-              {causes.length > 1 && `${message}: `}
+              {causes.length > 1 && `${message} · `}
               {since
                 ? `first seen on bar ${count(since.bar)}, ${timeText(since.time, zone.value, true)}`
                 : 'seen on no bar by itself'}
@@ -72,7 +71,7 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
           <ul>
             {others.slice(0, OTHERS_SHOWN).map(({ message, exact }) => (
               <li key={message}>
-                {message}: {count(exact)} agree
+                {message} · {count(exact)} agree
               </li>
             ))}
           </ul>

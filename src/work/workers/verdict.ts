@@ -146,7 +146,7 @@ function testOf({
   }
   return (
     split && {
-      says: `Probability of overfitting: ${percentText(split.probability)}`,
+      says: `The probability of overfitting is ${percentText(split.probability)}`,
       passes: split.probability < 0.1,
     }
   )

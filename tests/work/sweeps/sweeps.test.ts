@@ -42,7 +42,7 @@ describe('a sweep', () => {
     expect(done.best).toEqual(verdict.best)
     expect(done.sentence).toBe(verdict.sentence)
     expect(verdict.sentence).toMatch(
-      /^Best of 21 tried\. Chance that luck alone did this: (under )?\d+%\. Buying and holding would have made more\. Probability of overfitting/,
+      /^Best of 21 tried\. Chance that luck alone did this: (under )?\d+%\. Buying and holding would have made more\. The probability of overfitting is /,
     )
     expect(verdict.overfitting.splits).toBe(12_870)
     expect(verdict.monteCarlo.rounds).toBe(1000)
