@@ -278,7 +278,7 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.goto(`${site.url}/alerts`)
       await page.getByRole('button', { name: 'New alert' }).click()
       await page.getByLabel('What', { exact: true }).selectOption('An indicator')
-      await page.getByLabel('Script', { exact: true }).selectOption('Far average')
+      await page.getByLabel('Script', { exact: true }).fill('Far average')
       await page.getByText('1, all as the script has them').click()
       await page.getByLabel('Plot', { exact: true }).selectOption('Near crosses a level')
       await page.getByLabel('Length').fill('1')

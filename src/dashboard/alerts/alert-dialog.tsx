@@ -1,5 +1,6 @@
 // The form of an alert, for a new one and for changing one. It opens over whatever page one is on.
 
+import { useState } from 'preact/hooks'
 import { ApiError, call } from '../api-client.ts'
 import { useListed } from '../chart/listed-symbols.ts'
 import type { Checked } from '../editor/documents.ts'
@@ -45,7 +46,7 @@ function useOffered({ subject }: AlertWish): readonly Offered[] {
         .filter(({ kind }) => kind !== 'draft' && kind !== 'library')
         .map((one) => offered(one.id, one.name, { ...one, inputs: {}, stored: one })),
       ...BUILT_IN.filter(({ source }) => crossingsOf(source).length > 0).map((one) =>
-        offered(one.id, one.name, asSubject(one)),
+        offered(one.id, `${one.name}, built in`, asSubject(one)),
       ),
     ]
   }, [])
@@ -109,6 +110,7 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
       onClose={onClose}
       width={520}
     >
+      <What form={form} all={all} source={source} crossings={crossings} />
       <div class={p['row']}>
         <Field
           label="Symbol"
@@ -118,7 +120,6 @@ function AlertForm({ wish }: { readonly wish: AlertWish }) {
         />
         <Field label="Interval" hint="Like 15m, 1h or 1D" {...form.field('interval')} />
       </div>
-      <What form={form} all={all} source={source} crossings={crossings} />
       <div class={p['row']}>
         <Select label="Fires" options={FREQUENCIES} {...form.choice('frequency')} />
         <Field
@@ -266,24 +267,22 @@ function asked({ key, subject: { source, inputs } }: Offered): Partial<AlertValu
 
 function WhichScript({ form, all }: Pick<WhatProps, 'form' | 'all'>) {
   const { kind, scriptId } = form.values
+  const [typed, setTyped] = useState('')
   // What comes with the product neither orders nor calls alert().
   const those = all.filter(({ key }) => kind === 'indicator' || !key.startsWith('library:'))
   return (
-    <div>
-      <Select
-        label="Script"
-        value={scriptId}
-        options={[
-          ...(those.some(({ key }) => key === scriptId) ? [] : [[scriptId, 'Choose a script'] as const]),
-          ...those.map(({ key, text }) => [key, text] as const),
-        ]}
-        onChange={(next) => {
-          const one = all.find(({ key }) => key === next)
-          if (one) form.change(asked(one))
-        }}
-      />
-      {form.problem('scriptId') && <span class="down">{form.problem('scriptId')}</span>}
-    </div>
+    <Field
+      label="Script"
+      value={those.find(({ key }) => key === scriptId)?.text ?? typed}
+      offered={[...new Set(those.map(({ text }) => text))]}
+      placeholder="Type some of its name"
+      problem={form.problem('scriptId')}
+      onInput={(text) => {
+        setTyped(text)
+        const one = those.find((each) => each.text === text)
+        form.change(one ? asked(one) : { scriptId: '' })
+      }}
+    />
   )
 }
 
