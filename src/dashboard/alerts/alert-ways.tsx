@@ -1,10 +1,8 @@
 // How an alert is told: by mail, webhooks, phones and chats, and who else is told if nobody has seen it.
 
-import { useEffect, useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channel.ts'
 import type { Webhook } from '../../wire/webhook.ts'
-import { call } from '../api-client.ts'
-import { Check, pageStyles as p, Segments } from '../frame/page.tsx'
+import { Check, pageStyles as p, Segments, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import type { FormOf } from '../ui/form.tsx'
@@ -22,21 +20,11 @@ export interface KnownWays {
 }
 
 /** The ways there are, each null until it is known. */
-export function useWays(): KnownWays {
-  const [ways, setWays] = useState<KnownWays>({ webhooks: null, channels: null, canMail: null })
-  useEffect(() => {
-    const abort = new AbortController()
-    const { signal } = abort
-    const know = (part: Partial<KnownWays>) => setWays((before) => ({ ...before, ...part }))
-    const quiet = () => undefined
-    const outbox = call('GET /api/platform/alerts/outbox', { query: { limit: 1 }, signal })
-    call('GET /api/platform/webhooks', { signal }).then(({ webhooks }) => know({ webhooks }), quiet)
-    call('GET /api/platform/channels', { signal }).then(({ channels }) => know({ channels }), quiet)
-    outbox.then(({ mailServer: canMail }) => know({ canMail }), quiet)
-    return () => abort.abort()
-  }, [])
-  return ways
-}
+export const useWays = (): KnownWays => ({
+  webhooks: useAnswer('GET /api/platform/webhooks', {}, 'webhooks').data,
+  channels: useAnswer('GET /api/platform/channels', {}, 'channels').data,
+  canMail: useAnswer('GET /api/platform/alerts/outbox', { query: { limit: 1 } }, 'mailServer').data,
+})
 
 /** The server wants one way at least: where it sends no mail, it is mail, which then waits on the page Alerts, until another is chosen. */
 export const mailsBy = ({ email, webhook, channelIds }: AlertValues, { canMail }: KnownWays): boolean =>
