@@ -5,9 +5,10 @@ import type { Explanation } from '../../wire/explanation.ts'
 import { href } from '../router.ts'
 import { zone } from '../chart/chart-state.ts'
 import { count, time as timeText } from '../format.ts'
+import { attempt } from '../frame/page.tsx'
 import { FACTS } from '../markets/facts.ts'
 import { rerunWith } from '../run-script.ts'
-import { Button, Failure, Said } from '../ui/ui.tsx'
+import { Button, Said } from '../ui/ui.tsx'
 import { isRunnable } from './comparing.ts'
 import s from './report.module.css'
 
@@ -15,22 +16,9 @@ const OTHERS_SHOWN = 5
 
 export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; readonly onRun: () => void }) {
   const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
   const { causes, overrides, inputs, bars, asOf, symbol, tried, notes } = found
   const canRun = isRunnable(found)
   const others = tried.filter(({ kind }) => !causes.some((cause) => cause.kind === kind))
-  const runSo = async () => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      await rerunWith(overrides, bars, asOf, { inputs })
-      onRun()
-    } catch (error) {
-      setProblem(error)
-    } finally {
-      setBusy(false)
-    }
-  }
   return (
     <section class={s.why} aria-label="Why it differs">
       <h4>Why it differs</h4>
@@ -51,11 +39,21 @@ export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; re
         </ul>
       )}
       {canRun && (
-        <Button size="small" icon="play" disabled={busy} onClick={() => void runSo()}>
+        <Button
+          size="small"
+          icon="play"
+          disabled={busy}
+          onClick={() => {
+            setBusy(true)
+            attempt(
+              rerunWith(overrides, bars, asOf, { inputs }).finally(() => setBusy(false)),
+              onRun,
+            )
+          }}
+        >
           Run with these settings
         </Button>
       )}
-      {problem !== null && <Failure error={problem} />}
       {Object.keys(symbol).length > 0 && (
         <p>
           Facts of the symbol are changed under <a href={href('/markets/sources')}>Markets, Sources</a>:{' '}
