@@ -111,26 +111,15 @@ const PERIOD = own<Run>(
 )
 
 /** The figure of a run that has trades, otherwise a dash. */
-const ofTrades =
-  (text: (summary: NonNullable<Run['summary']>) => string) =>
-  ({ summary }: Run) =>
-    summary && summary.trades > 0 ? text(summary) : '—'
-const FIGURES: readonly Column<Run>[] = [
-  figure(
-    'wins',
-    'Win rate',
-    ofTrades(({ winRate }) => percent(winRate, { places: 1 })),
-  ),
-  figure(
-    'factor',
-    'Profit factor',
-    ofTrades(({ profitFactor }) => factorText(profitFactor)),
-  ),
-  figure(
-    'sharpe',
-    'Sharpe',
-    ofTrades(({ sharpe }) => ratio(sharpe)),
-  ),
+const ofTrades = (
+  of: keyof typeof SORTS,
+  head: string,
+  text: (summary: NonNullable<Run['summary']>) => string,
+) => figure(of, head, ({ summary }) => (summary && summary.trades > 0 ? text(summary) : '—'))
+const FIGURES = [
+  ofTrades('wins', 'Win rate', ({ winRate }) => percent(winRate, { places: 1 })),
+  ofTrades('factor', 'Profit factor', ({ profitFactor }) => factorText(profitFactor)),
+  ofTrades('sharpe', 'Sharpe', ({ sharpe }) => ratio(sharpe)),
 ]
 
 const pin = ({ onChanged }: Acts): Column<Run> => {
