@@ -80,7 +80,10 @@ export const compact = (value: number): string =>
     .format(value)
     .replace('-', MINUS)
 
-/** `2020-03-23` or, for intraday bars, `2020-03-23 14:30`, in the given zone. */
+/**
+ * A day or a bar's time wherever one stands but on an axis: `2020-03-23` or, for intraday bars, `2020-03-23 14:30`, in the given
+ * zone. From when to when is `rangeText`, a moment of the user's own time `Ago`.
+ */
 export function time(ms: Figure, zone: string, withClock: boolean): string {
   if (!isThere(ms)) return DASH
   const parts = formatter(zone).formatToParts(ms)

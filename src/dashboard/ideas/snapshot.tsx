@@ -19,6 +19,7 @@ import { wantedText } from '../sweeps/figure-words.ts'
 import { VerdictFigures } from '../sweeps/verdict-figures.tsx'
 import { palette, theme } from '../settings.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { rangeText } from '../ui/period.tsx'
 import { lookAt, type ShownRun } from '../workspace.ts'
 import s from './ideas.module.css'
 import { Section } from '../frame/section.tsx'
@@ -43,14 +44,13 @@ export function PublishedBacktest({ id }: { readonly id: string }) {
 
 function Published({ snapshot }: { readonly snapshot: Snapshot }) {
   const run = useMemo(() => runOf(snapshot), [snapshot])
-  const when = whenOf(snapshot)
   const { exchange, symbol, interval, range, engine } = snapshot
   return (
     <section class={s.published} aria-label="Published backtest">
       <h2>{marketText({ exchange, symbol, interval })}</h2>
       <p class="muted">
-        {counted(range.bars, 'bar')}, {when(range.from)} – {when(range.to)} · {settingsText(snapshot)} ·{' '}
-        {engine.name} {engine.version}
+        {counted(range.bars, 'bar')}, {rangeText(range, zone.value, showsClock(interval))} ·{' '}
+        {settingsText(snapshot)} · {engine.name} {engine.version}
       </p>
       <ReplayableChart snapshot={snapshot} />
       <div class={s.figures}>
@@ -66,7 +66,6 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
 function ProofOf({ proof, snapshot }: { proof: Proof; snapshot: Snapshot }) {
   const { verdict, isBest, varied, filtered, range } = proof
   const isSame = range.from === snapshot.range.from && range.to === snapshot.range.to
-  const when = whenOf(snapshot)
   return (
     <Section aria-label="Proof" title="How it was found">
       <p>
@@ -81,7 +80,7 @@ function ProofOf({ proof, snapshot }: { proof: Proof; snapshot: Snapshot }) {
       <p class="muted">
         {isSame
           ? 'The sweep ran on the same bars as this backtest.'
-          : `The sweep ran on other bars than this backtest: ${count(range.bars)}, ${when(range.from)} – ${when(range.to)}.`}
+          : `The sweep ran on other bars than this backtest: ${count(range.bars)}, ${rangeText(range, zone.value, showsClock(snapshot.interval))}.`}
       </p>
       <VerdictFigures verdict={verdict} />
     </Section>

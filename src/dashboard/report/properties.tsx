@@ -5,6 +5,7 @@ import { asOfText } from '../as-of.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { count, duration, money, time as timeText, intervalText } from '../format.ts'
+import { rangeText } from '../ui/period.tsx'
 import { Badge } from '../ui/ui.tsx'
 import { lookAt } from '../workspace.ts'
 import { valueText } from './value-text.ts'
@@ -13,12 +14,10 @@ import s from './report.module.css'
 const LOGS_SHOWN = 200
 
 export function Properties({ report }: { readonly report: Report }) {
-  const clock = showsClock(report.interval)
-  const at = (ms: number | null) => timeText(ms, zone.value, clock)
   const market: Rows = [
     ['Symbol', `${report.exchange}:${report.symbol}`],
     ['Interval', intervalText(report.interval)],
-    ['Range', `${at(report.range.from)} – ${at(report.range.to)} (${zone.value})`],
+    ['Range', `${rangeText(report.range, zone.value, showsClock(report.interval))} (${zone.value})`],
     ['Bars', count(report.range.bars)],
     ['Tick size', String(report.mintick)],
     ['Point value', String(report.pointvalue)],

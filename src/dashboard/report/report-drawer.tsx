@@ -9,10 +9,11 @@ import { isSameMarket } from '../charts.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { attempt } from '../frame/page.tsx'
-import { count, counted, duration, marketText, time as timeText } from '../format.ts'
+import { count, counted, duration, marketText } from '../format.ts'
 import { isRepeated, keptRun, rerunWith, runScript } from '../run-script.ts'
 import { Badge, Button, cx, Empty, Failure, Said, Skeleton, toast } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { rangeText } from '../ui/period.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
 import { doubt, share } from './asked.tsx'
 import { Overview } from './overview.tsx'
@@ -94,7 +95,6 @@ function NoReport() {
 
 function ReportOf({ run: current }: { readonly run: ShownRun }) {
   const { report, trials } = current
-  const clock = showsClock(report.interval)
   return (
     <div class={s.report} aria-busy={running.value}>
       <header class={s.head}>
@@ -102,10 +102,7 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
           <h2 title={current.name}>{current.name}</h2>
           <span class="muted">
             {marketText(report)} · {counted(report.range.bars, 'bar')},{' '}
-            <span class="num">
-              {timeText(report.range.from, zone.value, clock)} –{' '}
-              {timeText(report.range.to, zone.value, clock)}
-            </span>
+            <span class="num">{rangeText(report.range, zone.value, showsClock(report.interval))}</span>
             <span class={s.wideOnly}> · ran in {duration(report.timings.runMs)}</span>
           </span>
           {trials && report.script.kind === 'strategy' && (

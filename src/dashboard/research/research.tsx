@@ -11,8 +11,9 @@ import { call } from '../api-client.ts'
 import { AddLibrary } from '../editor/add-library.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
+import { rangeText } from '../ui/period.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { count, counted, marketText, money, percent, time, tone, gain } from '../format.ts'
+import { count, counted, marketText, money, percent, tone, gain } from '../format.ts'
 import { SAMPLES } from '../editor/samples.ts'
 import { openReport } from '../open-report.ts'
 import { navigate } from '../router.ts'
@@ -104,8 +105,7 @@ function ResultOf({ report }: { report: Report }) {
   return (
     <>
       <p class="muted">
-        {marketText(report)} · {counted(range.bars, 'bar')}, {time(range.from, 'UTC', false)} to{' '}
-        {time(range.to, 'UTC', false)}
+        {marketText(report)} · {counted(range.bars, 'bar')}, {rangeText(range)}
       </p>
       <Figures
         of={[
