@@ -10,6 +10,7 @@ import type { Track } from '../../wire/track.ts'
 import { asOfText } from '../as-of.ts'
 import { barAt, showsClock, toBars } from '../chart/bars.ts'
 import { zone } from '../chart/chart-state.ts'
+import { BarValues } from '../chart/legend-values.tsx'
 import { EMPTY_SCENE } from '../chart/scene.ts'
 import { ChartView } from '../chart/view.ts'
 import { count, counted, marketText, money, price, quantity, time, tone, gain } from '../format.ts'
@@ -145,11 +146,13 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
   const [cut, setCut] = useState<number | null>(null)
   const [playing, setPlaying] = useState(false)
   const [marked, setMarked] = useState<number | null>(null)
+  /** The bar under the pointer. */
+  const [hovered, setHovered] = useState<number | null>(null)
   const { interval } = snapshot
 
   useEffect(() => {
     const made = new ChartView(host.current!, {
-      onHover: () => undefined,
+      onHover: (hover) => setHovered(hover?.bar ?? null),
       onClick: () => undefined,
       onRange: () => undefined,
       onLayout: () => undefined,
@@ -197,8 +200,10 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
     setPlaying(!playing)
   }
   const at = cut ?? last
+  const shown = Math.min(hovered ?? at, at)
   return (
     <figure class={s.chart}>
+      <BarValues bars={bars} bar={shown} mintick={snapshot.mintick} volume />
       <div
         ref={host}
         class={s.chartHost}
@@ -222,7 +227,7 @@ function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
             setCut(to >= last ? null : to)
           }}
         />
-        <span class="num muted">{whenOf(snapshot)(bars.time[at])}</span>
+        <span class="num muted">{whenOf(snapshot)(bars.time[shown])}</span>
       </figcaption>
     </figure>
   )
