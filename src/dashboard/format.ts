@@ -80,10 +80,7 @@ export const compact = (value: number): string =>
     .format(value)
     .replace('-', MINUS)
 
-/**
- * A day or a bar's time wherever one stands but on an axis: `2020-03-23` or, for intraday bars, `2020-03-23 14:30`, in the given
- * zone. From when to when is `rangeText`, a moment of the user's own time `Ago`.
- */
+/** A day or a bar's time but on axes: `2020-03-23`, `2020-03-23 14:30`. Two are a `rangeText`, a user's own moment is an `Ago`. */
 export function time(ms: Figure, zone: string, withClock: boolean): string {
   if (!isThere(ms)) return DASH
   const parts = formatter(zone).formatToParts(ms)

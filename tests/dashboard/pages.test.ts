@@ -732,10 +732,10 @@ describe.skipIf(noBrowser)('pages', () => {
           ),
         })
         ServiceWorkerRegistration.prototype.showNotification = async (title) => show(title)
-        AudioContext.prototype.createGain = function () {
+        globalThis.AudioContext = function () {
           done.push('rang')
           throw new Error('no sound in tests')
-        }
+        } as never
       })
       await page.reload()
       await settled(page)

@@ -28,6 +28,7 @@ const USER_FIELDS = rowFields('GET /api/auth/users', 'users')
 
 export function Profile() {
   const me = user.value
+  const mails = useAnswer('GET /api/platform/alerts/outbox', { query: { limit: 1 } }, 'mailServer')
   const sessions = useAnswer('GET /api/auth/sessions', {}, 'sessions')
   if (!me) return null
   const end = ({ id }: Session) =>
@@ -52,7 +53,7 @@ export function Profile() {
         <Button onClick={() => attempt(signOut())}>Sign out</Button>
       </Section>
       <Name />
-      <MailPicture />
+      {mails.data && <MailPicture />}
       <Password onChanged={sessions.reload} />
       <Section title="Sessions">
         <p>Browsers that are signed in as you. They end after seven days without a visit.</p>
@@ -110,25 +111,21 @@ function Name() {
   )
 }
 
-/** Nothing where the server sends no mail. */
-function MailPicture() {
-  if (!useAnswer('GET /api/platform/alerts/outbox', { query: { limit: 1 } }, 'mailServer').data) return null
-  return (
-    <Section class={s.form} title="E-mails of alerts">
-      <Select
-        label="Chart picture"
-        value={user.value?.mailPicture ?? 'dark'}
-        options={PICTURES}
-        onChange={(mailPicture) =>
-          attempt(
-            call('PATCH /api/auth/user', { body: { mailPicture } }),
-            (answer) => (user.value = answer.user),
-          )
-        }
-      />
-    </Section>
-  )
-}
+const MailPicture = () => (
+  <Section class={s.form} title="E-mails of alerts">
+    <Select
+      label="Chart picture"
+      value={user.value?.mailPicture ?? 'dark'}
+      options={PICTURES}
+      onChange={(mailPicture) =>
+        attempt(
+          call('PATCH /api/auth/user', { body: { mailPicture } }),
+          (answer) => (user.value = answer.user),
+        )
+      }
+    />
+  </Section>
+)
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
   const ways = useAnswer('GET /api/auth/ways', {})

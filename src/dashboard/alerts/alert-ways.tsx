@@ -1,6 +1,5 @@
 // How an alert is told: by mail, webhooks, phones and chats, and who else is told if nobody has seen it.
 
-import type { Channel } from '../../wire/channel.ts'
 import type { Webhook } from '../../wire/webhook.ts'
 import { Check, pageStyles as p, Segments, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
@@ -13,18 +12,13 @@ import s from './alerts.module.css'
 export const listens = (one: Webhook): boolean =>
   one.status === 'active' && one.events.includes('alert.triggered')
 
-export interface KnownWays {
-  readonly webhooks: readonly Webhook[] | null
-  readonly channels: readonly Channel[] | null
-  readonly canMail: boolean | null
-}
-
 /** The ways there are, each null until it is known. */
-export const useWays = (): KnownWays => ({
+export const useWays = () => ({
   webhooks: useAnswer('GET /api/platform/webhooks', {}, 'webhooks').data,
   channels: useAnswer('GET /api/platform/channels', {}, 'channels').data,
   canMail: useAnswer('GET /api/platform/alerts/outbox', { query: { limit: 1 } }, 'mailServer').data,
 })
+export type KnownWays = Readonly<ReturnType<typeof useWays>>
 
 /** The server wants one way at least: where it sends no mail, it is mail, which then waits on the page Alerts, until another is chosen. */
 export const mailsBy = ({ email, webhook, channelIds }: AlertValues, { canMail }: KnownWays): boolean =>

@@ -48,20 +48,16 @@ async function show(
 /** Two short notes, the second higher. */
 export function ring(): void {
   const audio = new AudioContext()
-  const volume = audio.createGain()
+  const volume = new GainNode(audio, { gain: 0.15 })
   volume.connect(audio.destination)
-  const notes = [660, 880].map((frequency, i) => {
-    const note = audio.createOscillator()
+  for (const [i, frequency] of [660, 880].entries()) {
+    const note = new OscillatorNode(audio, { frequency })
     const begins = audio.currentTime + i * 0.18
-    note.frequency.value = frequency
     note.connect(volume)
     note.start(begins)
     note.stop(begins + 0.16)
-    return note
-  })
-  volume.gain.value = 0.15
-  const last = notes.at(-1)
-  if (last) last.onended = () => void audio.close()
+    if (i === 1) note.onended = () => void audio.close()
+  }
 }
 
 /** How long it keeps other tabs from telling of the same: they hear of a firing within moments of one another. */

@@ -38,7 +38,7 @@ export function JobPage<Answer>({ kind, id, loaded, job, ...page }: JobPageProps
   // What is being deleted is not asked for once more.
   const [isGoingAway, setIsGoingAway] = useState(false)
   useReloadWhile(waits && !isGoingAway, loaded, lookMs)
-  const again = (made: string) => {
+  const again = (made = id) => {
     navigate(pageOf({ kind, id: made })!)
     loaded.reload()
   }
@@ -71,7 +71,7 @@ export function JobPage<Answer>({ kind, id, loaded, job, ...page }: JobPageProps
               waits && item('Stop', '', () => attempt(stopRun({ kind, id }), loaded.reload)),
               ...(page.actions?.(data, waits) ?? []),
             ])}
-            <RunMenu run={{ ...job, kind, id }} onAgain={again} onDelete={remove} />
+            <RunMenu isOpen run={{ ...job, kind, id }} onChanged={again} onDelete={remove} />
           </>
         )
       }

@@ -21,9 +21,10 @@ import type { PortfolioBody } from '../../wire/portfolio.ts'
 import type { Sweep } from '../../wire/sweep.ts'
 import type { Overrides } from '../workspace.ts'
 
-interface Acts {
-  readonly onChanged: () => void
-  readonly onDelete: (run: Run) => void
+interface Acts<R = Run> {
+  /** `again`: the id of the run that came of it. */
+  readonly onChanged: (again?: string) => void
+  readonly onDelete: (run: R) => void
 }
 
 export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<Run>[] {
@@ -45,14 +46,7 @@ export function runColumns(kind: RunKind | 'all', acts: Acts): readonly Column<R
       ...SORTS.createdAt,
       tone: () => s.oneLine,
     }),
-    actions('More', (run) => (
-      <RunMenu
-        run={run}
-        onAgain={acts.onChanged}
-        onStopped={acts.onChanged}
-        onDelete={() => acts.onDelete(run)}
-      />
-    )),
+    actions('More', (run) => <RunMenu run={run} {...acts} />),
   ]
 }
 
@@ -132,7 +126,7 @@ const pin = ({ onChanged }: Acts): Column<Run> => {
         class={s.pin}
         label={`Keep ${run.name} for good`}
         pressed={run.pinned ?? false}
-        onClick={() => attempt(turn(run), onChanged)}
+        onClick={() => attempt(turn(run), () => onChanged())}
       />
     )
   return own('pinned', 'Star', 'pin', cell, { bare: true })
@@ -175,35 +169,34 @@ function Title({ run, isAmong }: { readonly run: Run; readonly isAmong: boolean 
   )
 }
 
-interface RunMenuProps {
-  readonly run: Pick<Run, 'kind' | 'id' | 'name' | 'state'>
-  /** `id`: of the run that came of it. */
-  readonly onAgain: (id: string) => void
-  /** Without it, it is on its own page, where a button stops it. */
-  readonly onStopped?: () => void
-  readonly onDelete: () => void
+type Listed = Pick<Run, 'kind' | 'id' | 'name' | 'state'>
+
+interface RunMenuProps<R> extends Acts<R> {
+  readonly run: R
+  /** On its own page, where a button stops it. */
+  readonly isOpen?: true
 }
 
 /** What can be done with a run, the same in the list and on its page. */
-export function RunMenu({ run, onAgain, onStopped, onDelete }: RunMenuProps) {
+export function RunMenu<R extends Listed>({ run, isOpen, onChanged, onDelete }: RunMenuProps<R>) {
   const page = pageOf(run)
   const isBacktest = run.kind === 'backtest'
   const isDone = run.state === 'done'
+  const stop = () => attempt(stopRun(run), () => onChanged())
   const open = () => (page === null ? attempt(openReport(run.id)) : navigate(page))
   return (
     <Menu
       label={`More for ${run.name}`}
       size="small"
       items={[
-        onStopped && item('Open', 'report', open, { disabled: isBacktest && !isDone }),
+        !isOpen && item('Open', 'report', open, { disabled: isBacktest && !isDone }),
         ...ofBacktest(run).map((one) => isBacktest && { ...one, disabled: !isDone }),
-        item('Run again', 'replay', () => attempt(runAgain(run), onAgain), { disabled: !isRepeatable(run) }),
-        onStopped &&
-          isGoing(run) &&
-          !isBacktest &&
-          item('Stop', 'pause', () => attempt(stopRun(run), onStopped)),
+        item('Run again', 'replay', () => attempt(runAgain(run), onChanged), {
+          disabled: !isRepeatable(run),
+        }),
+        !isOpen && !isBacktest && isGoing(run) && item('Stop', 'pause', stop),
         '-',
-        item(isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete', 'trash', onDelete, {
+        item(isBacktest && isGoing(run) ? 'Cancel and delete' : 'Delete', 'trash', () => onDelete(run), {
           danger: true,
         }),
       ]}
