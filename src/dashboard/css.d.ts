@@ -4,7 +4,13 @@ declare module '*.module.css' {
   export { classes as default }
 }
 
-// A sample script, as text in the chunk that shows the gallery.
+// The style sheet of a shadow root, as text.
+declare module '*/code-editor.css' {
+  const text: string
+  export { text as default }
+}
+
+// A script, as text in the chunk that has it.
 declare module '*.pine' {
   const text: string
   export { text as default }

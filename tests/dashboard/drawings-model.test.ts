@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { regression, volumeProfile, vwapFrom } from '../../src/dashboard/drawings/calculations.ts'
 import { History } from '../../src/dashboard/chart/history.ts'
-import { LINE_SCRIPT } from '../../src/dashboard/drawings/line-script.ts'
+import LINE_SCRIPT from '../../src/dashboard/drawings/drawn-line.pine' with { type: 'text' }
 import {
   merged,
   withChanges,

@@ -2,10 +2,9 @@
 // differs on every bar.
 
 import type { Drawing } from '../../wire/drawing.ts'
-import { call } from '../api-client.ts'
 import { toastError } from '../ui/ui.tsx'
 import { alertAt, market, side, type AlertWish } from '../workspace.ts'
-import { LINE_SCRIPT, SCRIPT_NAME } from './line-script.ts'
+import LINE_SCRIPT from './drawn-line.pine' with { type: 'text' }
 import { TOOL_NAMES } from './tools.ts'
 import type { Watchable } from './watchables.ts'
 
@@ -38,10 +37,15 @@ async function lineAlert(of: Drawing, line: NonNullable<Watchable['line']>): Pro
   }
 }
 
-/** The one script for all such alerts of a user, which is stored with the first of them. */
+/** Its title. */
+const SCRIPT_NAME = 'Distance to a drawn line'
+
+/**
+ * The one script for all such alerts of a user, which is stored with the first of them and gets the line by its inputs. It plots
+ * the close minus the line's price, which crosses zero where the close crosses the line. The line runs from bar to bar as it is
+ * drawn, so a weekend takes no room.
+ */
 async function lineScript(): Promise<string> {
-  const { scripts } = await call('GET /api/platform/scripts')
-  const there = scripts.find(({ name, source }) => name === SCRIPT_NAME && source === LINE_SCRIPT)
-  if (there) return there.id
-  return (await call('POST /api/platform/scripts', { body: { name: SCRIPT_NAME, source: LINE_SCRIPT } })).id
+  const { asSubject, storedId } = await import('../research/subject.ts')
+  return storedId(asSubject({ id: '', name: SCRIPT_NAME, kind: 'indicator', source: LINE_SCRIPT }))
 }

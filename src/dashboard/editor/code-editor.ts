@@ -25,12 +25,13 @@ import {
   lineNumbers,
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import { lazily } from '../../lib/memo.ts'
 import type { Diagnostic as ScriptDiagnostic } from '../../wire/script.ts'
 import { commandFor } from '../commands.ts'
-import { box } from './box.ts'
+import LOOK from './code-editor.css' with { type: 'text' }
 import { ownKeys, withoutOwn } from './editor-keys.ts'
 import { fixesOf, type Fix } from './fixes.ts'
-import { help } from './help.ts'
+import { box, help } from './help.ts'
 import { pine, pineIndent, seriesTag } from './highlight.ts'
 import { navigation } from './navigation.ts'
 
@@ -57,106 +58,18 @@ const colours = HighlightStyle.define([
   { tag: tags.operator, color: 'var(--code-operator)' },
 ])
 
-const look = EditorView.theme({
-  '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: '13px' },
-  '&.cm-focused': { outline: 'none' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '20px' },
-  '.cm-content': { caretColor: 'var(--accent)', padding: '8px 0 40px' },
-  '.cm-cursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
-  '.cm-line': { padding: '0 12px 0 6px' },
-  '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
-  '.cm-lineNumbers .cm-gutterElement': { padding: '0 6px 0 10px', minWidth: '32px' },
-  '.cm-gutter-lint': { width: '12px' },
-  '.cm-lint-marker': { width: '8px', height: '8px', padding: '6px 0 0 2px' },
-  '.cm-activeLine': { backgroundColor: 'var(--code-line)' },
-  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    background: 'var(--code-selection)',
-  },
-  '.cm-selectionMatch': { backgroundColor: 'var(--warn-soft)' },
-  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
-    backgroundColor: 'var(--accent-soft)',
-    outline: '1px solid var(--line-strong)',
-  },
-  '.cm-tooltip': {
-    maxWidth: '560px',
-    border: '1px solid var(--line-strong)',
-    borderRadius: '6px',
-    background: 'var(--raised)',
-    color: 'var(--text)',
-    boxShadow: 'var(--shadow)',
-    fontFamily: 'var(--font)',
-    fontSize: '12px',
-    lineHeight: '18px',
-    overflow: 'hidden',
-  },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul': {
-    fontFamily: 'var(--mono)',
-    fontSize: '12px',
-    maxHeight: '220px',
-    minWidth: '220px',
-  },
-  '.cm-tooltip-autocomplete ul li': { padding: '3px 10px 3px 4px', lineHeight: '18px' },
-  '.cm-tooltip-autocomplete ul li[aria-selected]': { background: 'var(--accent-soft)', color: 'var(--text)' },
-  '.cm-completionMatchedText': { textDecoration: 'none', color: 'var(--accent)' },
-  '.cm-completionDetail': {
-    color: 'var(--muted)',
-    fontStyle: 'normal',
-    marginLeft: '14px',
-    display: 'inline-block',
-    maxWidth: '260px',
-    overflow: 'hidden',
-    textOverflow: 'ellipsis',
-    verticalAlign: 'bottom',
-  },
-  '.cm-completionIcon': { color: 'var(--muted)', opacity: '1', width: '20px', fontSize: '11px' },
-  '.cm-tooltip.cm-completionInfo': { padding: '8px 12px', maxWidth: '380px' },
-  '.pine-signature': { fontFamily: 'var(--mono)', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' },
-  '.pine-doc': { color: 'var(--muted)', marginTop: '4px', maxWidth: '62ch' },
-  '.pine-argument': { color: 'var(--accent)', fontWeight: '600' },
-  '.pine-help': { padding: '7px 12px', maxHeight: '190px', overflow: 'auto' },
-  '.cm-diagnostic': { padding: '6px 12px', borderLeft: 'none' },
-  '.cm-diagnosticAction': {
-    margin: '6px 6px 0 0',
-    border: '1px solid var(--line-strong)',
-    borderRadius: '4px',
-    background: 'var(--surface)',
-    color: 'var(--accent)',
-    fontSize: '12px',
-    padding: '2px 8px',
-    cursor: 'pointer',
-  },
-  '.cm-foldGutter .cm-gutterElement': { color: 'var(--muted)', cursor: 'pointer', padding: '0 2px' },
-  '.cm-foldPlaceholder': {
-    border: '1px solid var(--line-strong)',
-    background: 'var(--raised)',
-    color: 'var(--muted)',
-    padding: '0 6px',
-  },
-  '.cm-diagnostic-error': { boxShadow: 'inset 2px 0 var(--down)' },
-  '.cm-diagnostic-warning': { boxShadow: 'inset 2px 0 var(--warn)' },
-  '.cm-lintRange-error, .cm-lintRange-warning': { backgroundImage: 'none', textUnderlineOffset: '3px' },
-  '.cm-lintRange-error': { textDecoration: 'underline wavy var(--down) 1px' },
-  '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--warn) 1px' },
-  '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--text)' },
-  '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--line)' },
-  '.cm-panel.cm-search': { padding: '6px 10px', fontFamily: 'var(--font)', fontSize: '12px' },
-  '.cm-panel.cm-search label': { fontSize: '12px', color: 'var(--muted)' },
-  '.cm-panel.cm-search [name=close]': {
-    color: 'var(--muted)',
-    cursor: 'pointer',
-    fontSize: '16px',
-    padding: '0 6px',
-  },
-  '.cm-textfield, .cm-button': {
-    border: '1px solid var(--line-strong)',
-    borderRadius: '4px',
-    color: 'var(--text)',
-    fontSize: '12px',
-  },
-  '.cm-textfield': { background: 'var(--bg)', padding: '3px 6px' },
-  '.cm-button': { background: 'var(--surface)', backgroundImage: 'none', padding: '3px 8px' },
+const look = lazily(() => {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(LOOK)
+  return sheet
 })
+
+function rootIn(parent: HTMLElement): ShadowRoot {
+  if (parent.shadowRoot) return parent.shadowRoot
+  const root = parent.attachShadow({ mode: 'open' })
+  root.adoptedStyleSheets = [look()]
+  return root
+}
 
 /**
  * If Tab brought the focus here, the next Tab leaves again. After any other key somebody is writing, and Tab indents. (Escape,
@@ -203,7 +116,7 @@ const shown: Extension = [
 ]
 
 export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions) {
-  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
+  const root = rootIn(parent)
   const chosen = new Compartment()
   const extensions: Extension[] = [
     shown,
@@ -238,7 +151,6 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     }),
     tabPassesThrough,
     EditorView.contentAttributes.of({ 'data-editor': 'pine' }),
-    look,
   ]
   const view = new EditorView({
     parent: root,
@@ -290,7 +202,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
 
 /** Shows a text that cannot be edited in the same colours and at its full height. Returns a function that removes it. */
 export function mountCodeReader(parent: HTMLElement, text: string): () => void {
-  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
+  const root = rootIn(parent)
   const extensions: Extension[] = [
     shown,
     pine,
@@ -298,8 +210,6 @@ export function mountCodeReader(parent: HTMLElement, text: string): () => void {
     keymap.of([...searchKeymap, ...defaultKeymap]),
     EditorState.readOnly.of(true),
     EditorView.contentAttributes.of({ 'aria-readonly': 'true' }),
-    EditorView.theme({ '.cm-content': { padding: '8px 0' } }),
-    look,
   ]
   const view = new EditorView({ parent: root, root, state: EditorState.create({ doc: text, extensions }) })
   return () => view.destroy()

@@ -21,7 +21,6 @@ import {
 import { h, render } from 'preact'
 import type { Completion, SignatureHelp } from '../../language/editor.ts'
 import { Said } from '../ui/ui.tsx'
-import { box } from './box.ts'
 import { partsOf } from './signature-parts.ts'
 
 type Language = typeof import('../../language/editor.ts')
@@ -163,6 +162,14 @@ function closeSignature(view: EditorView): boolean {
   if (!view.state.field(signature)) return false
   view.dispatch({ effects: setSignature.of(null) })
   return true
+}
+
+/** Elements of the editor's tooltips are not made by Preact. */
+export function box(name: string, ...content: readonly (string | Node)[]): HTMLElement {
+  const made = document.createElement('div')
+  made.className = name
+  made.append(...content)
+  return made
 }
 
 function signatureDom(found: SignatureHelp): HTMLElement {
