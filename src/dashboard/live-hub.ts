@@ -39,33 +39,23 @@ export interface Stream {
   close(): void
 }
 
-interface Member {
-  readonly user: string
-  visible: boolean
-}
-
 const CLOSED = 2
 const RETRY_MS = 5000
 const RETRY_MOST_MS = 60_000
 /** How many events are kept for tabs that join. */
 const KEPT = 256
 
-interface KeptEvent {
-  readonly id: string
-  readonly message: ToTab
-}
-
 export class LiveHub {
   readonly #open: (url: string) => Stream
   readonly #hiddenMs: number
-  readonly #tabs = new Map<Tab, Member>()
+  readonly #tabs = new Map<Tab, { readonly user: string; visible: boolean }>()
   #url = ''
   #user = ''
   #stream: Stream | null = null
   /** Id of the last event seen; null = start with the next one. */
   #last: string | null = null
   /** The newest events of the stream, oldest first. */
-  #kept: KeptEvent[] = []
+  #kept: { readonly id: string; readonly message: ToTab }[] = []
   #closing: ReturnType<typeof setTimeout> | undefined
   #retrying: ReturnType<typeof setTimeout> | undefined
   #failures = 0

@@ -69,7 +69,6 @@ const marked = {
 }
 const Shape = plotOf('shape', { ...marked, style: word })
 const Char = plotOf('char', { ...marked, char: word })
-export type ShapeTrack = Wire<typeof Shape> | Wire<typeof Char>
 
 const Arrow = plotOf('arrow', {
   ...formatted,
@@ -83,7 +82,6 @@ const Arrow = plotOf('arrow', {
   colordowns: colors,
   data: Column,
 })
-export type ArrowTrack = Wire<typeof Arrow>
 
 const barred = {
   ...formatted,
@@ -103,7 +101,6 @@ const Candle = plotOf('candle', {
   bordercolors: colors,
 })
 const Bar = plotOf('bar', barred)
-export type CandleTrack = Wire<typeof Candle> | Wire<typeof Bar>
 
 const Level = plotOf('hline', { price: amount, color, linestyle: word, linewidth: amount })
 
@@ -124,7 +121,6 @@ const Fill = plotOf('fill', {
   bottom_colors: colors,
   data: Type.Optional(Column),
 })
-export type FillTrack = Wire<typeof Fill>
 
 const ground = {
   offset: amount,

@@ -7,12 +7,12 @@ import type { SymbolFacts } from '../../wire/bars.ts'
 import { nameOf } from '../format.ts'
 import { activeId, charts, fieldOf, market, partOf, scriptId, type Market, type Writable } from '../charts.ts'
 import { navigate, path } from '../router.ts'
-import { Cell } from './cell.ts'
+import { newCell, type Cell } from './cell.ts'
 import type { PriceLevel } from './scene.ts'
 
 const replaying = computed(() => replayOnChart.value !== null)
 /** A chart of the page, by its id. One that goes and comes back, as on a phone, still has its bars. */
-export const cellOf = onceEach((id) => new Cell(id, replaying))
+export const cellOf = onceEach((id) => newCell(id, replaying))
 export const activeCell = computed(() => cellOf(activeId.value))
 export const isActive = (cell: Cell): boolean => activeCell.value === cell
 /** Whether the editor's script runs on this chart. */

@@ -9,19 +9,16 @@ const TYPED_MS = 120
 /** How often it is asked how far a list has come. */
 const AGAIN_MS = 700
 
-export interface ListedSymbols {
+interface Listed {
   readonly found: readonly FoundSymbol[]
   readonly lists: readonly SymbolList[]
   /** The text that was searched for; null = none yet. */
   readonly text: string | null
-  readonly search: () => void
 }
 
-const NONE = { found: [], lists: [], text: null }
-
 /** Searches for the text soon after it has changed, and again while lists are fetched. */
-export function useListed(text: string): ListedSymbols {
-  const [result, setResult] = useState<Omit<ListedSymbols, 'search'>>(NONE)
+export function useListed(text: string) {
+  const [result, setResult] = useState<Listed>({ found: [], lists: [], text: null })
   const [round, setRound] = useState(0)
   const search = () => setRound((before) => before + 1)
   useEffect(() => {

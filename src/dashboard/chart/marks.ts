@@ -7,100 +7,20 @@ import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Drawing } from '../../language/runtime/drawings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { extremesOf, type Extremes } from './extremes.ts'
-import type { ArrowTrack, CandleTrack, FillTrack, ShapeTrack, Track } from '../../wire/track.ts'
+import type { Track } from '../../wire/track.ts'
 
 /** One colour for all bars, or one for each; null = not drawn. */
 export type Colors =
   { readonly one: string | null } | { readonly palette: readonly string[]; readonly index: readonly number[] }
 
-interface MarkBase {
-  readonly title: string
-  /** Pine's display bits. */
-  readonly display: number
-  readonly start: number
-  /** The chart's bar that is the first of the run. Scripts on one chart may have seen different stretches. */
-  readonly run: number
-  /** Drawn only on this many of the last bars; 0 = on all. */
-  readonly last: number
-}
-export interface PlotMark extends MarkBase {
-  readonly kind: 'plot'
-  readonly style: string
-  readonly width: number
-  readonly dash: string
-  readonly values: Float64Array
-  readonly colors: Colors
-  readonly base: number
-  readonly join: boolean
-  readonly trackprice: boolean
-  /** Decimal places of its values; null = as many as they need. */
-  readonly precision: number | null
-}
-export interface LevelMark extends MarkBase {
-  readonly kind: 'hline'
-  readonly price: number
-  readonly color: string | null
-  readonly dash: string
-  readonly width: number
-}
-export interface FillMark extends MarkBase {
-  readonly kind: 'fill'
-  readonly a: PlotMark | LevelMark
-  readonly b: PlotMark | LevelMark
-  readonly colors: Colors
-  readonly gradient: {
-    readonly top: Float64Array | number
-    readonly bottom: Float64Array | number
-    readonly topColors: Colors
-    readonly bottomColors: Colors
-  } | null
-  readonly fillgaps: boolean
-}
-export interface ShapeMark extends MarkBase {
-  readonly kind: 'shape'
-  /** A shape's name, or `char`. */
-  readonly shape: string
-  readonly char: string
-  readonly text: string
-  readonly location: string
-  readonly size: string
-  readonly values: Float64Array
-  readonly colors: Colors
-  readonly textColors: Colors
-}
-export interface ArrowMark extends MarkBase {
-  readonly kind: 'arrow'
-  readonly values: Float64Array
-  readonly up: Colors
-  readonly down: Colors
-  readonly minheight: number
-  readonly maxheight: number
-  readonly largest: number
-}
-export interface CandleMark extends MarkBase {
-  readonly kind: 'candle' | 'bar'
-  readonly open: Float64Array
-  readonly high: Float64Array
-  readonly low: Float64Array
-  readonly close: Float64Array
-  readonly colors: Colors
-  readonly wicks: Colors | null
-  readonly borders: Colors | null
-}
-export interface GroundMark extends MarkBase {
-  readonly kind: 'bgcolor' | 'barcolor'
-  readonly palette: readonly string[]
-  /** Stretches [first, bars, palette index], sorted. */
-  readonly runs: readonly (readonly [number, number, number])[]
-}
-export interface DrawingsMark extends MarkBase {
-  readonly kind: 'drawings'
-  readonly items: readonly WireDrawing[]
-  /** The chart's bar that is the first of their run: a chart may show several runs, whose drawings count their own bars. */
-  readonly base: number
-  /** All lines of the run, in whichever pane, since linefills refer to them by number. */
-  readonly lines: readonly WireDrawing[]
-}
+export type PlotMark = Readonly<ReturnType<typeof plotOf>>
+export type LevelMark = Readonly<ReturnType<typeof levelOf>>
+export type FillMark = Readonly<NonNullable<ReturnType<typeof fillOf>>>
+export type ShapeMark = Readonly<ReturnType<typeof shapeOf>>
+export type ArrowMark = Readonly<ReturnType<typeof arrowOf>>
+export type CandleMark = Readonly<ReturnType<typeof candlesOf>>
+export type GroundMark = Readonly<ReturnType<typeof groundOf>>
+export type DrawingsMark = Readonly<ReturnType<typeof drawingsOf>>
 export type Mark =
   PlotMark | LevelMark | FillMark | ShapeMark | ArrowMark | CandleMark | GroundMark | DrawingsMark
 
@@ -199,60 +119,45 @@ export function marksOf(title: string, tracks: readonly Track[], bars: Bars): Ru
 type Lines = Map<string, PlotMark | LevelMark>
 
 interface OfRun {
+  /** The chart's bar that is the first of the run. */
   readonly base: number
   readonly byId: Lines
+  /** All lines of the run, in whichever pane, since linefills refer to them by number. */
   readonly lines: readonly WireDrawing[]
 }
 
-function markOf(track: Track, { base, byId, lines }: OfRun): Mark | undefined {
+function markOf(track: Track, of: OfRun): Mark | undefined {
   switch (track.kind) {
     case 'plot':
-      return {
-        ...headOf(track, base),
-        kind: 'plot',
-        style: track.style || 'line',
-        width: track.linewidth ?? 1,
-        dash: track.linestyle || 'solid',
-        values: toColumn(track.data),
-        colors: colorsOf(track.colors, track.color),
-        base: track.histbase ?? 0,
-        join: track.join === true,
-        trackprice: track.trackprice === true,
-        precision: null,
-      }
+      return plotOf(track, of)
     case 'hline':
-      return {
-        ...headOf(track, base),
-        kind: 'hline',
-        price: track.price ?? Number.NaN,
-        color: track.color ?? null,
-        dash: track.linestyle || 'solid',
-        width: track.linewidth ?? 1,
-      }
+      return levelOf(track, of)
     case 'fill':
-      return fillOf(track, base, byId)
+      return fillOf(track, of)
     case 'shape':
     case 'char':
-      return shapeOf(track, base)
+      return shapeOf(track, of)
     case 'arrow':
-      return arrowOf(track, base)
+      return arrowOf(track, of)
     case 'candle':
     case 'bar':
-      return candlesOf(track, base)
+      return candlesOf(track, of)
     case 'bgcolor':
     case 'barcolor':
-      return { ...headOf(track, base), kind: track.kind, palette: track.palette, runs: track.runs }
+      return groundOf(track, of)
     case 'line':
     case 'label':
     case 'box':
     case 'polyline':
     case 'linefill':
     case 'table':
-      return { ...headOf(track, base), kind: 'drawings', items: track.items as typeof lines, base, lines }
+      return drawingsOf(track, of)
     default:
       return undefined
   }
 }
+
+type TrackOf<K extends Track['kind']> = Extract<Track, { readonly kind: K }>
 
 interface Head {
   readonly title: string
@@ -261,9 +166,57 @@ interface Head {
   readonly show_last?: number | null
 }
 
-function headOf({ title, display, offset, show_last }: Head, base: number): MarkBase {
-  return { title, display: display ?? 31, start: base + (offset ?? 0), run: base, last: show_last ?? 0 }
-}
+const headOf = ({ title, display, offset, show_last }: Head, { base }: OfRun) => ({
+  title,
+  /** Pine's display bits. */
+  display: display ?? 31,
+  start: base + (offset ?? 0),
+  /** The chart's bar that is the first of the run. Scripts on one chart may have seen different stretches. */
+  run: base,
+  /** Drawn only on this many of the last bars; 0 = on all. */
+  last: show_last ?? 0,
+})
+
+const plotOf = (track: TrackOf<'plot'>, of: OfRun) => ({
+  ...headOf(track, of),
+  kind: 'plot' as const,
+  style: track.style || 'line',
+  width: track.linewidth ?? 1,
+  dash: track.linestyle || 'solid',
+  values: toColumn(track.data),
+  colors: colorsOf(track.colors, track.color),
+  base: track.histbase ?? 0,
+  join: track.join === true,
+  trackprice: track.trackprice === true,
+  /** Decimal places of its values; null = as many as they need. */
+  precision: null as number | null,
+})
+
+const levelOf = (track: TrackOf<'hline'>, of: OfRun) => ({
+  ...headOf(track, of),
+  kind: 'hline' as const,
+  price: track.price ?? Number.NaN,
+  color: track.color ?? null,
+  dash: track.linestyle || 'solid',
+  width: track.linewidth ?? 1,
+})
+
+/** Its runs are stretches [first, bars, palette index], sorted. */
+const groundOf = (track: TrackOf<'bgcolor' | 'barcolor'>, of: OfRun) => ({
+  ...headOf(track, of),
+  kind: track.kind,
+  palette: track.palette,
+  runs: track.runs,
+})
+
+/** A chart may show several runs, whose drawings count their own bars. */
+const drawingsOf = ({ title, items }: Head & { readonly items: readonly object[] }, of: OfRun) => ({
+  ...headOf({ title }, of),
+  kind: 'drawings' as const,
+  items: items as readonly WireDrawing[],
+  base: of.base,
+  lines: of.lines,
+})
 
 /** The colours of the single bars if there are any, otherwise the common one. */
 const colorsOf = (many: Many | undefined, one: string | null | undefined): Colors =>
@@ -274,10 +227,11 @@ type Many = Exclude<Colors, { readonly one: string | null }>
 const ownColors = (many: Many | undefined, one: string | null | undefined): Colors | null =>
   many ?? (typeof one === 'string' ? { one } : null)
 
-function fillOf(track: FillTrack, base: number, byId: Lines): FillMark | undefined {
+function fillOf(track: TrackOf<'fill'>, of: OfRun) {
+  const { byId } = of
   const [a, b] = [byId.get(track.between[0] ?? ''), byId.get(track.between[1] ?? '')]
   if (!a || !b) return undefined
-  const level = (value: FillTrack['top_value']) => (typeof value === 'number' ? value : toColumn(value))
+  const level = (value: typeof track.top_value) => (typeof value === 'number' ? value : toColumn(value))
   const gradient =
     'top_value' in track
       ? {
@@ -288,8 +242,8 @@ function fillOf(track: FillTrack, base: number, byId: Lines): FillMark | undefin
         }
       : null
   return {
-    ...headOf(track, base),
-    kind: 'fill',
+    ...headOf(track, of),
+    kind: 'fill' as const,
     a,
     b,
     colors: colorsOf(track.colors, track.color),
@@ -298,11 +252,12 @@ function fillOf(track: FillTrack, base: number, byId: Lines): FillMark | undefin
   }
 }
 
-function shapeOf(track: ShapeTrack, base: number): ShapeMark {
+function shapeOf(track: TrackOf<'shape' | 'char'>, of: OfRun) {
   const colors = colorsOf(track.colors, track.color)
   return {
-    ...headOf(track, base),
-    kind: 'shape',
+    ...headOf(track, of),
+    kind: 'shape' as const,
+    /** A shape's name, or `char`. */
     shape: track.kind === 'char' ? 'char' : (track.style ?? ''),
     char: (track.kind === 'char' && track.char) || '★',
     text: track.text ?? '',
@@ -314,13 +269,13 @@ function shapeOf(track: ShapeTrack, base: number): ShapeMark {
   }
 }
 
-function arrowOf(track: ArrowTrack, base: number): ArrowMark {
+function arrowOf(track: TrackOf<'arrow'>, of: OfRun) {
   const values = toColumn(track.data)
   let largest = 0
   for (const value of values) if (Math.abs(value) > largest) largest = Math.abs(value)
   return {
-    ...headOf(track, base),
-    kind: 'arrow',
+    ...headOf(track, of),
+    kind: 'arrow' as const,
     values,
     up: colorsOf(track.colorups, track.colorup),
     down: colorsOf(track.colordowns, track.colordown),
@@ -330,10 +285,10 @@ function arrowOf(track: ArrowTrack, base: number): ArrowMark {
   }
 }
 
-function candlesOf(track: CandleTrack, base: number): CandleMark {
+function candlesOf(track: TrackOf<'candle' | 'bar'>, of: OfRun) {
   const isCandle = track.kind === 'candle'
   return {
-    ...headOf(track, base),
+    ...headOf(track, of),
     kind: track.kind,
     open: toColumn(track.open),
     high: toColumn(track.high),

@@ -4,6 +4,7 @@
 // asks twice and multiplies from then on.
 
 import { memo } from '../../lib/memo.ts'
+import { words } from '../../lib/words.ts'
 
 export interface Paint {
   readonly ctx: CanvasRenderingContext2D
@@ -35,42 +36,19 @@ export interface LegendRoom {
   readonly right: number
 }
 
-export interface ChartTheme {
-  readonly surface: string
-  readonly raised: string
-  readonly line: string
-  readonly lineStrong: string
-  readonly text: string
-  readonly muted: string
-  readonly accent: string
-  readonly up: string
-  readonly down: string
-  readonly warn: string
-  readonly font: string
-}
+const TOKENS = words('surface raised line lineStrong text muted accent up down warn font')
+export type ChartTheme = Readonly<Record<(typeof TOKENS)[number], string>>
 
 /** Colours and fonts of the page's current theme. */
 export function themeOf(element: Element): ChartTheme {
   const style = getComputedStyle(element)
-  // A style sheet that was made small writes white as `#fff`, which leaves no room for an opacity behind it.
   const token = (name: string) =>
     style
-      .getPropertyValue(name)
+      .getPropertyValue(`--${name.replace('S', '-s')}`)
       .trim()
+      // A style sheet that was made small writes white as `#fff`, which leaves no room for an opacity behind it.
       .replace(/^#(\w)(\w)(\w)$/, '#$1$1$2$2$3$3')
-  return {
-    surface: token('--surface'),
-    raised: token('--raised'),
-    line: token('--line'),
-    lineStrong: token('--line-strong'),
-    text: token('--text'),
-    muted: token('--muted'),
-    accent: token('--accent'),
-    up: token('--up'),
-    down: token('--down'),
-    warn: token('--warn'),
-    font: token('--font'),
-  }
+  return Object.fromEntries(TOKENS.map((name) => [name, token(name)])) as ChartTheme
 }
 
 /** `#rrggbb` with the opacity given, 0 to 1. */

@@ -98,14 +98,6 @@ export interface ShownBars {
   readonly isAll: boolean
 }
 
-interface DrawnBars extends Omit<ShownBars, 'isAll'> {
-  readonly of: string
-  readonly type: ChartType
-  /** The real bar behind each; null = they are the real bars. */
-  readonly source: Int32Array | null
-  readonly box: number
-}
-
 /**
  * What a chart draws: the real bars, or those that its type makes of them. Null until bars of its market are there. A replay
  * goes by the real bars that it began with.
@@ -115,14 +107,15 @@ export function drawnOf(
   shown: ShownBars | null,
   forming: { readonly market: Market; readonly bar: FormingBar } | null,
   isReplay: boolean,
-): DrawnBars | null {
+) {
   const of = nameOf(market)
   if (!shown || nameOf(shown.market) !== of) return null
   const isOfIt = !isReplay && forming !== null && nameOf(forming.market) === of
   const bars = isOfIt ? withForming(shown.bars, forming.bar) : shown.bars
+  // `source`: the real bar behind each; null = they are the real bars.
   const real = { market: shown.market, of, type, bars, source: null, box: 1 }
   if (!isPriceType(type)) return real
-  if (isReplay) return { ...real, type: 'candles' }
+  if (isReplay) return { ...real, type: 'candles' as const }
   const made = { ...priceBars(type, bars, boxes), box: boxSize(bars, boxes) }
   return { ...real, of: `${of} ${type} ${JSON.stringify(boxes)}`, ...made }
 }

@@ -34,12 +34,7 @@ const LINE_HEIGHT = 13
 const NAME_MOST = 18
 
 /** One end of a trade, as it is drawn. */
-interface Fill {
-  readonly bar: number
-  readonly isBuy: boolean
-  readonly isEntry: boolean
-  readonly trade: ReportTrade
-}
+type Fill = ReturnType<typeof fillsOf>[number]
 export interface Line {
   readonly text: string
   readonly tone: 'text' | 'muted' | 'up' | 'down'
@@ -74,7 +69,7 @@ export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: T
 }
 
 /** A trade that is still open has no exit yet. */
-function fillsOf(trade: ReportTrade, base: number): readonly Fill[] {
+function fillsOf(trade: ReportTrade, base: number) {
   const isLong = trade.side === 'long'
   const entry = { trade, bar: base + trade.entryBar, isBuy: isLong, isEntry: true }
   const exit = { trade, bar: base + trade.exitBar, isBuy: !isLong, isEntry: false }

@@ -50,24 +50,14 @@ function vwap(bars: Bars, from: number): Float64Array {
   return values
 }
 
-export interface VolumeProfile {
-  readonly low: number
-  readonly high: number
-  /** Volume of each row, lowest first, for bars that closed above their open, and for the others. */
-  readonly up: Float64Array
-  readonly down: Float64Array
-  /** The volume of the fullest row, and its index: the point of control. */
-  readonly most: number
-  readonly point: number
-  /** First and last row of the value area: the rows around the point of control that have 70 % of the volume. */
-  readonly from: number
-  readonly to: number
-}
-
 const VALUE_AREA = 0.7
 
-/** A bar's volume is distributed over the rows that it reaches, by how much of the bar is in each. */
-export function volumeProfile(bars: Bars, from: number, to: number, rows: number): VolumeProfile {
+/**
+ * A bar's volume is distributed over the rows that it reaches, by how much of the bar is in each: lowest first, of bars that closed
+ * above their open, and of the others. `from` and `to` are the first and the last row of the value area: those around the point of
+ * control that have 70 % of the volume.
+ */
+export function volumeProfile(bars: Bars, from: number, to: number, rows: number) {
   let [low, high] = [Infinity, -Infinity]
   for (let i = from; i <= to; i++) {
     low = Math.min(low, bars.low[i]!)
@@ -90,13 +80,14 @@ export function volumeProfile(bars: Bars, from: number, to: number, rows: number
     }
   }
   const all = up.map((value, row) => value + down[row]!)
+  // The fullest row is the point of control.
   const most = Math.max(...all)
   const point = all.indexOf(most)
   return { low, high, up, down, most, point, ...valueArea(all, point) }
 }
 
 /** Grows from the point of control towards the side with more volume, until it has enough. */
-function valueArea(all: Float64Array, point: number): { readonly from: number; readonly to: number } {
+function valueArea(all: Float64Array, point: number) {
   const wanted = all.reduce((sum, value) => sum + value, 0) * VALUE_AREA
   let [from, to, has] = [point, point, all[point] ?? 0]
   while (has < wanted && (from > 0 || to < all.length - 1)) {

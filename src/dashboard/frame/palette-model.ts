@@ -1,12 +1,7 @@
 // How the palette ranks matches: fuzzy matches in order, better at the starts of words and in one piece.
 
-export interface Match {
-  readonly score: number
-  readonly at: readonly number[]
-}
-
 /** Null if the letters do not all appear in this order. An empty query matches everything. */
-export function fuzzy(query: string, text: string): Match | null {
+export function fuzzy(query: string, text: string) {
   const wanted = query.toLowerCase().replace(/\s+/g, '')
   if (wanted === '') return { score: 0, at: [] }
   const lower = text.toLowerCase()
@@ -53,12 +48,7 @@ function fits(letters: string, text: string, from: number): boolean {
 }
 
 /** The best matches first, equal ones in the order given; at most `limit`. */
-export function ranked<T>(
-  items: readonly T[],
-  query: string,
-  textOf: (item: T) => string,
-  limit: number,
-): { item: T; match: Match }[] {
+export function ranked<T>(items: readonly T[], query: string, textOf: (item: T) => string, limit: number) {
   return items
     .flatMap((item) => {
       const match = fuzzy(query, textOf(item))

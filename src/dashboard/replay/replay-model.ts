@@ -9,18 +9,8 @@ import type { Track } from '../../wire/track.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { price as priceText, quantity } from '../format.ts'
 
-export interface Standing {
-  /** Signed contracts. */
-  readonly position: number
-  readonly averagePrice: number | null
-  readonly openProfit: number
-  readonly closedProfit: number
-  readonly equity: number | null
-  readonly trades: number
-}
-
 /** Position, equity and profit at the close of a bar of the run. */
-export function standingAt({ report, tracks, bars, base }: Replayed, bar: number): Standing {
+export function standingAt({ report, tracks, bars, base }: Replayed, bar: number) {
   const close = bars.close[base + bar]
   let [size, cost, openProfit, closedProfit, trades] = [0, 0, 0, 0, 0]
   for (const trade of report.trades) {
@@ -36,6 +26,7 @@ export function standingAt({ report, tracks, bars, base }: Replayed, bar: number
     if (close !== undefined) openProfit += sign * trade.qty * (close - trade.entryPrice) * report.pointvalue
   }
   return {
+    /** Signed contracts. */
     position: size,
     averagePrice: size === 0 ? null : cost / size,
     openProfit,
@@ -43,11 +34,6 @@ export function standingAt({ report, tracks, bars, base }: Replayed, bar: number
     equity: ofKind(tracks, 'equity')?.data[bar] ?? null,
     trades,
   }
-}
-
-export interface ExplainedFill {
-  readonly order: ReportOrder
-  readonly why: string
 }
 
 /** A run, and the bars of the chart that it is replayed on. */
@@ -60,20 +46,8 @@ export interface Replayed {
 }
 
 /** The fills on one bar, each with the reason why it filled there. */
-export function fillsAt(of: Replayed, bar: number): readonly ExplainedFill[] {
-  const { orders } = of.report
-  let low = 0
-  let high = orders.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (orders[middle]!.bar < bar) low = middle + 1
-    else high = middle
-  }
-  const found: ExplainedFill[] = []
-  for (let i = low; i < orders.length && orders[i]!.bar === bar; i++)
-    found.push({ order: orders[i]!, why: reasonOf(orders[i]!, of) })
-  return found
-}
+export const fillsAt = (of: Replayed, bar: number) =>
+  of.report.orders.filter((one) => one.bar === bar).map((order) => ({ order, why: reasonOf(order, of) }))
 
 /** The reason as a sentence: which order it was, how long it had waited, and what the bar did. */
 function reasonOf(order: ReportOrder, { report, tracks, bars, base }: Replayed): string {

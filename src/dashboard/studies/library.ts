@@ -2,25 +2,17 @@
 
 import { indicatorFiles } from './indicator-files.ts' with { type: 'macro' }
 
-export interface LibraryIndicator {
-  readonly id: string
-  readonly title: string
-  readonly shortTitle: string
-  readonly category: string
-  /** Other names that people search for it by. */
-  readonly also: string
-  readonly source: string
-}
+export type LibraryIndicator = (typeof LIBRARY)[number]
 
-export const LIBRARY: readonly LibraryIndicator[] = Object.entries(indicatorFiles())
+export const LIBRARY = Object.entries(indicatorFiles())
   .map(([id, source]) => ({ id, source, ...headOf(source) }))
   .sort((a, b) => a.title.localeCompare(b.title))
 
 /**
- * The titles are the declaration's; category and other names are in comments above it: `// Category: Bands`, `// Also: BB,
- * volatility bands`.
+ * The titles are the declaration's; category and other names, which people search for it by, are in comments above it:
+ * `// Category: Bands`, `// Also: BB, volatility bands`.
  */
-export function headOf(source: string): Omit<LibraryIndicator, 'id' | 'source'> {
+export function headOf(source: string) {
   const comment = (name: string) => new RegExp(`^// ${name}: (.+)$`, 'm').exec(source)?.[1]?.trim() ?? ''
   const [, title = ''] = /^indicator\(\s*"([^"]+)"/m.exec(source) ?? []
   const [, shortTitle = title] = /^indicator\([^)]*shorttitle\s*=\s*"([^"]+)"/m.exec(source) ?? []

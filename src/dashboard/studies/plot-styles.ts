@@ -7,24 +7,17 @@ import { DISPLAY, type LevelMark, type Mark, type PlotMark, type RunMarks } from
 export type PlotStyles = Study['plots']
 export type PlotStyle = PlotStyles[string]
 
-export interface StyledPlot {
-  readonly key: string
-  readonly name: string
-  readonly color: string
-  readonly width: number
-  readonly dash: string
-  /** Where a level stands; null = it is a plot. */
-  readonly price: number | null
-}
+export type StyledPlot = ReturnType<typeof plotsOf>[number]
 
 /** The plots and levels that can be styled, in order. */
-export function plotsOf(marks: RunMarks): readonly StyledPlot[] {
+export function plotsOf(marks: RunMarks) {
   return keyed(marks).map(([key, mark, n]) => ({
     key,
     name: mark.title || `${mark.kind === 'plot' ? 'Plot' : 'Level'} ${n + 1}`,
     color: firstColor(mark),
     width: mark.width,
     dash: mark.dash,
+    /** Where a level stands; null = it is a plot. */
     price: mark.kind === 'plot' ? null : mark.price,
   }))
 }
@@ -55,21 +48,16 @@ function keyed({ panes }: RunMarks): readonly Keyed[] {
   ]
 }
 
-const styledPlot = (mark: PlotMark, { color, width, dash, precision, hidden }: PlotStyle): PlotMark => ({
+const styledPlot = (mark: PlotMark, { color, hidden, price: _price, ...own }: PlotStyle): PlotMark => ({
   ...mark,
+  ...own,
   ...(color !== undefined && { colors: { one: color } }),
-  ...(width !== undefined && { width }),
-  ...(dash !== undefined && { dash }),
-  ...(precision !== undefined && { precision }),
   ...(hidden && { display: mark.display & DISPLAY.dataWindow }),
 })
 
-const styledLevel = (mark: LevelMark, { color, width, dash, price, hidden }: PlotStyle): LevelMark => ({
+const styledLevel = (mark: LevelMark, { hidden, precision: _places, ...own }: PlotStyle): LevelMark => ({
   ...mark,
-  ...(color !== undefined && { color }),
-  ...(width !== undefined && { width }),
-  ...(dash !== undefined && { dash }),
-  ...(price !== undefined && { price }),
+  ...own,
   ...(hidden && { display: mark.display & DISPLAY.dataWindow }),
 })
 

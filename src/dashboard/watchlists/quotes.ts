@@ -7,17 +7,7 @@ import { nameOf, type Named } from '../format.ts'
 
 export type { SymbolFacts }
 
-export interface Quote {
-  readonly last: number
-  /** Change since the close of the bar before, as a fraction. */
-  readonly change: number | null
-  readonly exchange: string
-  readonly interval: string
-  /** When the bar of the last price began. */
-  readonly at: number
-  readonly mintick: number
-  readonly closes: readonly number[]
-}
+export type Quote = NonNullable<Awaited<ReturnType<typeof quoteOf>>>
 const KEPT_MS = 60_000
 const AT_ONCE = 4
 /** By `EXCHANGE:SYMBOL`; null = no bars of it are cached. */
@@ -70,10 +60,8 @@ export async function loadQuotes(items: readonly Named[]): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
-async function quoteOf(
-  { exchange: named, symbol }: Named,
-  known: readonly SymbolFacts[],
-): Promise<Quote | null> {
+/** `change`: since the close of the bar before, as a fraction; `at`: when the bar of the last price began. */
+async function quoteOf({ exchange: named, symbol }: Named, known: readonly SymbolFacts[]) {
   // A list may have a symbol without an exchange.
   const facts = known.find((one) => one.symbol === symbol && (named === '' || one.exchange === named))
   const series = facts?.series.toSorted((a, b) => rank(a.interval) - rank(b.interval))[0]
