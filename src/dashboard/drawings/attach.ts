@@ -13,7 +13,7 @@ import { openLayout } from '../layouts/layouts.ts'
 import { draft, drawables, hasCommands, hideAll, lockAll, magnet, selected, tool } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
 import { drawings, removeDrawings, sheetOf } from './sheet.ts'
-import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, toolsOf } from './tools.ts'
+import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
 
 /**
  * Attaches them to one chart; `onReady` is called once it can be drawn on, and there are commands: what the charts share is
@@ -85,7 +85,7 @@ export const steps = {
 export function drawingCommands(): readonly Command[] {
   const does = commandOf('Drawing')
   return [
-    ...TOOL_GROUPS.flatMap(toolsOf).map((name) =>
+    ...TOOL_GROUPS.flatMap(({ tools }) => tools).map((name) =>
       does(`draw:${name}`, `Draw: ${TOOL_NAMES[name].toLowerCase()}`, TOOL_KEYS[name] ?? '', () => {
         tool.value = name
         // The next key is for the chart, wherever the tool was asked for.

@@ -29,7 +29,7 @@ import { openObjectList } from './object-list.tsx'
 import { SelectionBar, selectionItems } from './selection-bar.tsx'
 import { drawings } from './sheet.ts'
 import type { Spot } from './surface.ts'
-import { TOOL_GROUPS, TOOL_NAMES, toolsOf, type ToolGroup } from './tools.ts'
+import { TOOL_GROUPS, TOOL_NAMES, type ToolGroup } from './tools.ts'
 
 const GLYPHS = {
   pointer: 'M4 2.5l8 5.5-3.6.9-1.7 3.6z',
@@ -41,29 +41,10 @@ const GLYPHS = {
   list: 'M2.5 4h2M2.5 8h2M2.5 12h2M7 4h6.5M7 8h6.5M7 12h6.5',
 } as const
 
-function Glyph({ path }: { readonly path: string }) {
-  return (
-    <svg
-      width={18}
-      height={18}
-      viewBox="0 0 16 16"
-      fill="none"
-      stroke="currentColor"
-      stroke-width="1.2"
-      stroke-linecap="round"
-      stroke-linejoin="round"
-      aria-hidden="true"
-      focusable="false"
-    >
-      <path d={path} />
-    </svg>
-  )
-}
-
 const SWITCHES = [
-  ['Magnet: stick to open, high, low and close', magnet, () => <Glyph path={GLYPHS.magnet} />],
-  ['Keep the tool after a drawing', keepTool, () => <Glyph path={GLYPHS.keep} />],
-  ['Lock all drawings', lockAll, () => <Glyph path={GLYPHS.lock} />],
+  ['Magnet: stick to open, high, low and close', magnet, () => <Icon path={GLYPHS.magnet} size={18} />],
+  ['Keep the tool after a drawing', keepTool, () => <Icon path={GLYPHS.keep} size={18} />],
+  ['Lock all drawings', lockAll, () => <Icon path={GLYPHS.lock} size={18} />],
   ['Hide all drawings', hideAll, () => <Icon name="eye" />],
 ] as const
 
@@ -88,7 +69,7 @@ export function DrawingBar() {
     <>
       <Toolbar label="Drawing tools" vertical class={s.bar} onKey={onKey}>
         <Tool label="Pointer" keys="Esc" on={tool.value === null} run={() => (tool.value = null)}>
-          <Glyph path={GLYPHS.pointer} />
+          <Icon path={GLYPHS.pointer} size={18} />
         </Tool>
         {TOOL_GROUPS.map((group) => (
           <GroupButton key={group.id} group={group} onOpen={openGroup} />
@@ -108,11 +89,11 @@ export function DrawingBar() {
             disabled={!can.value}
             run={steps[name]}
           >
-            <Glyph path={GLYPHS[name]} />
+            <Icon path={GLYPHS[name]} size={18} />
           </Tool>
         ))}
         <Tool label={`List of drawings (${drawings.value.length})`} run={openObjectList}>
-          <Glyph path={GLYPHS.list} />
+          <Icon path={GLYPHS.list} size={18} />
         </Tool>
         <Tool
           label="Remove all drawings of the symbol"
@@ -148,7 +129,7 @@ export function DrawingBar() {
 }
 
 const groupItems = (group: ToolGroup): readonly MenuItem[] =>
-  toolsOf(group).map((name) => ({
+  group.tools.map((name) => ({
     text: TOOL_NAMES[name],
     section: group.title,
     checked: tool.value === name,
@@ -168,7 +149,7 @@ interface GroupProps {
 
 function GroupButton({ group, onOpen }: GroupProps) {
   const last = lastTools.value[group.id]
-  const tools = toolsOf(group)
+  const { tools } = group
   const name = last && tools.includes(last) ? last : tools[0]!
   const on = tool.value !== null && tools.includes(tool.value)
   return (
@@ -182,7 +163,7 @@ function GroupButton({ group, onOpen }: GroupProps) {
         group={group.id}
         run={() => (tool.value = on ? null : name)}
       >
-        <Glyph path={group.icon} />
+        <Icon path={group.icon} size={18} />
       </Tool>
       <button
         type="button"

@@ -47,20 +47,27 @@ const PATHS = {
 } as const
 export type IconName = keyof typeof PATHS
 
+interface IconProps {
+  readonly name?: IconName
+  /** A thinner one of another place's own. */
+  readonly path?: string
+  readonly size?: number
+}
+
 /** Hidden from screen readers: the control around it has a name. */
-export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
+export const Icon = ({ name, path, size = 16 }: IconProps) => (
   <svg
     width={size}
     height={size}
     viewBox="0 0 16 16"
     fill="none"
     stroke="currentColor"
-    stroke-width="1.4"
+    stroke-width={path ? '1.2' : '1.4'}
     stroke-linecap="round"
     stroke-linejoin="round"
     aria-hidden="true"
     focusable="false"
   >
-    <path d={PATHS[name]} />
+    <path d={path ?? PATHS[name!]} />
   </svg>
 )
