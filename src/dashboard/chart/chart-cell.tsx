@@ -178,14 +178,8 @@ function useView(cell: Cell, host: RefObject<HTMLDivElement | null>): ChartView 
   return view
 }
 
-/**
- * Loads the drawing tools once there are bars, so that the bars need not wait for them. Keys pressed on the chart until
- * then that nothing else used are sent again, since one of them may belong to a tool.
- */
+/** Keys pressed on the chart until it has its drawing tools that nothing else used are sent again: one may belong to a tool. */
 function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
-  const once = useRef(false)
-  once.current ||= cell.shown.value !== null
-  const ready = once.current
   const kept = useRef<KeyboardEvent[] | null>([])
   // Before the browser paints: from then on the chart can have the focus, and on a busy machine effects come later.
   useLayoutEffect(() => {
@@ -202,18 +196,31 @@ function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDiv
       if (document.activeElement === host.current)
         host.current?.dispatchEvent(new KeyboardEvent(event.type, event))
   }
+  useDrawingTools(cell.shown.value !== null, view, ({ attachDrawings }) =>
+    view && host.current ? attachDrawings(host.current, view, cell, pressAgain) : undefined,
+  )
+}
+
+/** Loads the drawing tools once there are bars, which need not wait for them, and attaches them, again when `to` changes. */
+export function useDrawingTools(
+  areBars: boolean,
+  to: unknown,
+  attach: (tools: typeof import('../drawings/attach.ts')) => (() => void) | undefined,
+): void {
+  const once = useRef(false)
+  once.current ||= areBars
   useEffect(() => {
-    if (!view || !ready) return undefined
-    let detach: (() => void) | null = null
+    if (!once.current) return undefined
+    let detach: (() => void) | undefined
     let gone = false
-    import('../drawings/attach.ts').then(({ attachDrawings }) => {
-      if (!gone && host.current) detach = attachDrawings(host.current, view, cell, pressAgain)
+    import('../drawings/attach.ts').then((tools) => {
+      if (!gone) detach = attach(tools)
     }, toastError)
     return () => {
       gone = true
       detach?.()
     }
-  }, [view, ready])
+  }, [to, once.current])
 }
 
 /** Shows the time or the trade that somebody asked for. */

@@ -15,7 +15,7 @@ import { settingsOf, StudyRuns } from '../studies/studies.ts'
 import { cx, toastError } from '../ui/ui.tsx'
 import { run, running, script } from '../workspace.ts'
 import { loadSymbols } from './cell.ts'
-import { ChartCell } from './chart-cell.tsx'
+import { ChartCell, useDrawingTools } from './chart-cell.tsx'
 import s from './chart.module.css'
 import {
   activeCell,
@@ -61,7 +61,7 @@ export function Chart() {
     }
   }, [])
   useFirstRun()
-  useTools()
+  useDrawingTools(shown.value !== null, null, ({ attachTools }) => attachTools())
   useTabTitle()
   const all = placed.value
   // Where there is no room for several, one is shown at a time.
@@ -95,25 +95,6 @@ export function Chart() {
       <RangeBar view={activeCell.value.view.value} />
     </div>
   )
-}
-
-/** Loads the commands of the drawing tools once there are bars, so that the bars need not wait for them. */
-function useTools(): void {
-  const once = useRef(false)
-  once.current ||= shown.value !== null
-  const ready = once.current
-  useEffect(() => {
-    if (!ready) return undefined
-    let detach: (() => void) | null = null
-    let gone = false
-    import('../drawings/attach.ts').then(({ attachTools }) => {
-      if (!gone) detach = attachTools()
-    }, toastError)
-    return () => {
-      gone = true
-      detach?.()
-    }
-  }, [ready])
 }
 
 /** Restores a run on the chart: the backtest in the address, else the last run, else a first run of the open script. */

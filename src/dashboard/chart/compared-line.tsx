@@ -4,7 +4,7 @@ import type { Bars } from '../../market/bars.ts'
 import type { Compared, Market } from '../charts.ts'
 import { nameOf, intervalText, gain, time } from '../format.ts'
 import { theme } from '../settings.ts'
-import { Button, cx, toastError, IconButton } from '../ui/ui.tsx'
+import { Button, cx, IconButton } from '../ui/ui.tsx'
 import { plotText } from './axis-text.ts'
 import { barMsOf, showsClock } from './bars.ts'
 import { symbols, type Cell } from './cell.ts'
@@ -15,10 +15,9 @@ import { lastValue } from './draw-marks.ts'
 import { changeCompared, COMPARE_SCALES, removeCompared } from './compare-symbols.ts'
 import { factsOf } from './made-markets.ts'
 import { legible } from './paint.ts'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { navigate } from '../router.ts'
-import { fetchMarket } from './fetch-market.ts'
-import { useFetchable } from './fetch-symbol.tsx'
+import { useFetchable, useFetching } from './fetch-symbol.tsx'
 
 const SCALES: Readonly<Record<Compared['scale'], readonly [text: string, about: string]>> = {
   percent: ['%', 'Begins where the chart does, and shows how far each has moved'],
@@ -109,22 +108,21 @@ const awayText = (other: Bars, interval: string): string => {
 function ComparedMissing({ of, about }: { readonly of: Market; readonly about: string }) {
   const { exchange, interval } = of
   const { exchanges, isKnown } = useFetchable(nameOf(of))
-  const [done, setDone] = useState<number | null>(null)
-  const fetchThem = () => {
-    setDone(0)
-    // The chart hears of new bars by itself.
-    fetchMarket(of, setDone)
-      .catch(toastError)
-      .finally(() => setDone(null))
-  }
+  const { fetching, fetchIt } = useFetching()
   return (
     <>
       <span class="down" title={about}>
         no bars at {intervalText(interval)}
       </span>
       {!isKnown ? null : exchanges.includes(exchange) ? (
-        <Button size="small" class={s.fold ?? ''} disabled={done !== null} onClick={fetchThem}>
-          {done === null ? `Fetch from ${exchange}` : `Fetching, ${Math.round(done * 100)}%`}
+        // The chart hears of new bars by itself.
+        <Button
+          size="small"
+          class={s.fold ?? ''}
+          disabled={fetching !== null}
+          onClick={() => fetchIt(of, () => {})}
+        >
+          {fetching ? `Fetching, ${Math.round(fetching.fraction * 100)}%` : `Fetch from ${exchange}`}
         </Button>
       ) : (
         <Button size="small" class={s.fold ?? ''} onClick={() => navigate('/markets/sources')}>

@@ -1,5 +1,6 @@
 // What lies over the chart: while it has no bars to show, after a run that failed, and at a trade under the pointer.
 
+import { Fragment } from 'preact'
 import { ApiError } from '../api-client.ts'
 import { counted, exitName, money, percent, price, quantity, time as timeText, gain } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
@@ -12,7 +13,7 @@ import { cutOf } from './cell-scene.ts'
 import { isActive, replayOnChart } from './chart-state.ts'
 import s from './chart.module.css'
 
-const NoBars = lazy(async () => (await import('./no-bars.tsx')).NoBars)
+const NoBars = lazy(async () => (await import('./fetch-symbol.tsx')).NoBars)
 
 /** What covers the chart while it has no bars to show. */
 export function Cover({ cell }: { readonly cell: Cell }) {
@@ -59,6 +60,14 @@ export function TradeTooltip({ cell }: { readonly cell: Cell }) {
   const clock = showsClock(report.interval)
   const box = cell.paneBoxes.value[0]
   const right = now.x > (box?.width ?? 800) - 260
+  const at = (of: number, when: number) =>
+    [price(of, report.mintick), timeText(when, cell.zone.value, clock)] as const
+  const exit = trade.status === 'open' ? 'Still open' : exitName(trade)
+  const facts = [
+    [trade.entryComment || trade.entryId, ...at(trade.entryPrice, trade.entryTime)],
+    [exit, ...at(trade.exitPrice, trade.exitTime)],
+    ['Result', gain(trade.profitPct), `in ${counted(trade.bars, 'bar')}`],
+  ] as const
   return (
     <div
       class={s.tooltip}
@@ -74,21 +83,15 @@ export function TradeTooltip({ cell }: { readonly cell: Cell }) {
         </span>
       </div>
       <dl class={s.tooltipList}>
-        <dt>{trade.entryComment || trade.entryId}</dt>
-        <dd class="num">
-          {price(trade.entryPrice, report.mintick)}
-          <span class="muted"> {timeText(trade.entryTime, cell.zone.value, clock)}</span>
-        </dd>
-        <dt>{trade.status === 'open' ? 'Still open' : exitName(trade)}</dt>
-        <dd class="num">
-          {price(trade.exitPrice, report.mintick)}
-          <span class="muted"> {timeText(trade.exitTime, cell.zone.value, clock)}</span>
-        </dd>
-        <dt>Result</dt>
-        <dd class="num">
-          {gain(trade.profitPct)}
-          <span class="muted"> in {counted(trade.bars, 'bar')}</span>
-        </dd>
+        {facts.map(([name, value, note]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd class="num">
+              {value}
+              <span class="muted"> {note}</span>
+            </dd>
+          </Fragment>
+        ))}
         <dt>Best, worst</dt>
         <dd class="num">
           {gain(trade.runupPct)} <span class="muted">/</span> {percent(trade.drawdownPct)}

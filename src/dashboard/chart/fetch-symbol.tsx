@@ -3,10 +3,12 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { intervalText } from '../format.ts'
+import { intervalText, nameOf } from '../format.ts'
 import { useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { Button, Empty, Progress, toastError } from '../ui/ui.tsx'
+import type { Cell } from './cell.ts'
+import { symbolSearch } from './chart-state.ts'
 import { fetchMarket } from './fetch-market.ts'
 import { market, type Market } from '../workspace.ts'
 import { likelyFirst } from './likely-places.ts'
@@ -39,69 +41,93 @@ export function FetchSymbol({ text, onFetched, onLeave }: FetchProps) {
   )
 }
 
-interface Fetchable {
-  readonly symbol: string
-  /** Where providers may have it, the likeliest first. */
-  readonly exchanges: readonly string[]
-  /** Whether it is known where: before, nothing is offered that would give way to something else. */
-  readonly isKnown: boolean
-}
-
-/** What may be fetched of what was typed: a symbol, or its exchange before it. */
-export function useFetchable(text: string): Fetchable {
+/** What may be fetched of what was typed, a symbol, or its exchange before it; and where, the likeliest first. */
+export function useFetchable(text: string) {
   // Without providers there is the import.
   const { data: places, error } = useAnswer('GET /api/platform/feeds', {}, 'providers')
   const [, named = '', symbol = ''] = /^(?:([^:\s]+):)?([A-Z0-9._!-]{1,64})$/u.exec(text.trim()) ?? []
   return {
     symbol,
+    /** Whether it is known where: before, nothing is offered that would give way to something else. */
     isKnown: places !== null || error !== null,
     exchanges:
       symbol === '' ? [] : likelyFirst(symbol, places ?? []).filter((one) => named === '' || one === named),
   }
 }
 
-/** How many places are offered before somebody asks for the others. */
-const OFFERED = 6
+/** Fetches bars of one market at a time, and says how far it is; `then`: what follows once they are there. */
+export function useFetching() {
+  const [fetching, tell] = useState<{ readonly market: Market; readonly fraction: number } | null>(null)
+  const fetchIt = (market: Market, then: (market: Market) => void) => {
+    if (fetching) return
+    fetchMarket(market, (fraction) => tell({ market, fraction }))
+      .then(() => then(market), toastError)
+      .finally(() => tell(null))
+  }
+  return { fetching, fetchIt }
+}
+
+/** What a chart says of a market without bars: where they can be had, and the ways to another symbol and to an import. */
+export function NoBars({ cell, about }: { readonly cell: Cell; readonly about: string }) {
+  const { interval } = cell.market.value
+  const name = nameOf(cell.market.value)
+  const fetchable = useFetchable(name)
+  return (
+    <Empty
+      title={`No bars of ${name} at ${intervalText(interval)}`}
+      action={
+        <FetchOffers of={fetchable} interval={interval} onFetched={(market) => (cell.market.value = market)}>
+          <Button
+            {...(fetchable.exchanges.length === 0 && { variant: 'primary' as const })}
+            onClick={() => (symbolSearch.value = '')}
+          >
+            Choose a symbol
+          </Button>
+          <a href={href('/markets/sources')}>Import bars</a>
+        </FetchOffers>
+      }
+    >
+      {about}
+    </Empty>
+  )
+}
 
 interface OffersProps {
-  readonly of: Fetchable
+  readonly of: ReturnType<typeof useFetchable>
   readonly interval: string
   readonly onFetched: (market: Market) => void
   readonly children: ComponentChildren
 }
 
+/** How many places are offered before somebody asks for the others. */
+const OFFERED = 6
+
 /** A button for each place where bars can be had, and other ways out behind them. */
-export function FetchOffers({ of: { symbol, exchanges }, interval, onFetched, children }: OffersProps) {
-  const [fetching, setFetching] = useState('')
-  const [fraction, setFraction] = useState(0)
+function FetchOffers({ of: { symbol, exchanges }, interval, onFetched, children }: OffersProps) {
+  const { fetching, fetchIt } = useFetching()
   const [allOf, setAllOf] = useState('')
   const shown = allOf === symbol ? exchanges : exchanges.slice(0, OFFERED)
-  const fetchFrom = async (exchange: string) => {
-    setFetching(exchange)
-    try {
-      await fetchMarket({ exchange, symbol, interval }, setFraction)
-      onFetched({ exchange, symbol, interval })
-    } catch (error) {
-      setFetching('')
-      toastError(error)
-    }
-  }
   return (
     <>
-      {fetching !== '' && <Progress fraction={fraction} label={`Fetching ${symbol} from ${fetching}`} />}
+      {fetching && (
+        <Progress
+          fraction={fetching.fraction}
+          label={`Fetching ${symbol} from ${fetching.market.exchange}`}
+        />
+      )}
       <span class={s.offers}>
         {shown.map((exchange) => (
           <Button
             key={exchange}
             {...(exchanges.length === 1 && { variant: 'primary' as const })}
-            disabled={fetching !== ''}
-            onClick={() => void fetchFrom(exchange)}
+            disabled={fetching !== null}
+            onClick={() => fetchIt({ exchange, symbol, interval }, onFetched)}
           >
             Fetch {intervalText(interval)} from {exchange}
           </Button>
         ))}
         {shown.length < exchanges.length && (
-          <Button disabled={fetching !== ''} onClick={() => setAllOf(symbol)}>
+          <Button disabled={fetching !== null} onClick={() => setAllOf(symbol)}>
             Other exchanges ({exchanges.length - shown.length})
           </Button>
         )}

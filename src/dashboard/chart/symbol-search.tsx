@@ -16,8 +16,7 @@ import s from './chart.module.css'
 import { activeCell, comparing, entered, intervalsOf, showMarket, symbolSearch } from './chart-state.ts'
 import { addCompared } from './compare-symbols.ts'
 import { useEntered } from './entered.ts'
-import { fetchMarket } from './fetch-market.ts'
-import { FetchSymbol } from './fetch-symbol.tsx'
+import { FetchSymbol, useFetching } from './fetch-symbol.tsx'
 import { useListed } from './listed-symbols.ts'
 import { call } from '../api-client.ts'
 
@@ -44,28 +43,8 @@ function choose(one: SymbolFacts): void {
   showMarket({ exchange: one.exchange, symbol: one.symbol, interval })
 }
 
-/** Fetches and follows what only a list has, and shows it. */
-function useFetching() {
-  const [fetching, setFetching] = useState<{ readonly name: string; readonly fraction: number } | null>(null)
-  const fetchListed = async ({ exchange, symbol }: FoundSymbol) => {
-    if (fetching !== null) return
-    const wanted = { exchange, symbol, interval: market.value.interval }
-    setFetching({ name: nameOf(wanted), fraction: 0 })
-    try {
-      await fetchMarket(wanted, (fraction) => setFetching({ name: nameOf(wanted), fraction }))
-      const facts = factsOf(symbols.peek() ?? [], wanted)
-      // The dialog may have been closed meanwhile, and something else chosen.
-      if (facts && symbolSearch.peek() !== null) choose(facts)
-    } catch (error) {
-      toastError(error)
-    }
-    setFetching(null)
-  }
-  return { fetching, fetchListed }
-}
-
 /** What fits what was typed, in at most three groups: one is chosen by arrow keys and Enter. */
-function useRows(text: string, fetchListed: (one: FoundSymbol) => Promise<void>) {
+function useRows(text: string, fetchIt: ReturnType<typeof useFetching>['fetchIt']) {
   const formula = useMemo(() => formulaOf(symbols.value ?? [], text), [symbols.value, text])
   const matched = useMemo(
     () => (formula ? (formula.facts ? [formula.facts] : []) : matching(symbols.value ?? [], text)),
@@ -85,7 +64,7 @@ function useRows(text: string, fetchListed: (one: FoundSymbol) => Promise<void>)
     ...named(one),
     group: 'In the lists of providers',
     note: 'Fetched and followed when chosen',
-    choose: () => void fetchListed(one),
+    choose: () => fetchIt({ ...one, interval: market.value.interval }, chooseFetched),
   }))
   const rows = [
     ...stored.filter(({ group }) => group === 'Has bars here'),
@@ -102,6 +81,12 @@ function useRows(text: string, fetchListed: (one: FoundSymbol) => Promise<void>)
   }
 }
 
+/** The dialog may have been closed meanwhile, and something else chosen. */
+function chooseFetched(fetched: Market): void {
+  const facts = factsOf(symbols.peek() ?? [], fetched)
+  if (facts && symbolSearch.peek() !== null) choose(facts)
+}
+
 const named = (of: Pick<FoundSymbol, 'exchange' | 'symbol' | 'type' | 'description'>) => {
   const { exchange, symbol, type, description } = of
   return { key: nameOf(of), exchange, symbol, type, text: description || symbol }
@@ -116,8 +101,8 @@ export function SymbolDialog() {
     loadSymbols().catch(setProblem)
   }
   useEffect(load, [])
-  const { fetching, fetchListed } = useFetching()
-  const { rows, listed, formula, isOnChart: isThere, isKnown } = useRows(text, fetchListed)
+  const { fetching, fetchIt } = useFetching()
+  const { rows, listed, formula, isOnChart: isThere, isKnown } = useRows(text, fetchIt)
   useEntered(isKnown, () => rows[at]?.choose())
   return (
     <Dialog title={comparing.value ? 'Compare' : 'Symbol'} onClose={close} width={560}>
@@ -155,7 +140,7 @@ export function SymbolDialog() {
       ) : (
         <SymbolRows rows={rows} at={at} onPoint={setAt} />
       )}
-      {fetching && <Progress fraction={fetching.fraction} label={`Fetching ${fetching.name}`} />}
+      {fetching && <Progress fraction={fetching.fraction} label={`Fetching ${nameOf(fetching.market)}`} />}
       {symbols.value !== null && <SymbolLists lists={listed.lists} onChosen={listed.search} />}
     </Dialog>
   )
@@ -234,14 +219,8 @@ function storedText({ exchange, symbol, series }: SymbolFacts): string {
   return lines.join('   ')
 }
 
-interface Formula {
-  readonly facts: SymbolFacts | null
-  /** What is wrong with it; '' = nothing. */
-  readonly problem: string
-}
-
-/** What a text with operators means; null = it has none. A symbol may be written without its exchange. */
-function formulaOf(all: readonly SymbolFacts[], text: string): Formula | null {
+/** What a text with operators means, and what is wrong with it; null = it has none. A symbol may be written without its exchange. */
+function formulaOf(all: readonly SymbolFacts[], text: string) {
   const typed = text.trim().toUpperCase()
   // A ticker may have a minus in it.
   if (!isFormula(text) || all.some((one) => nameOf(one).includes(typed))) return null
