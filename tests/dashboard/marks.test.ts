@@ -5,13 +5,8 @@ import { barAt, endOfBar, heikinAshi, lastOver, placeOf } from '../../src/dashbo
 import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { marksOf, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/marks.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
-import {
-  envelope,
-  lineThrough,
-  longestUnderWater,
-  ticks,
-  yearsOf,
-} from '../../src/dashboard/report/figures.ts'
+import { envelope, lineThrough, longestUnderWater, yearsOf } from '../../src/dashboard/report/figures.ts'
+import { priceTicks } from '../../src/market/picture/ticks.ts'
 import { neighbour, ticksUntil } from '../../src/dashboard/replay/replay-model.ts'
 import { tradeLines } from '../../src/dashboard/chart/trades.ts'
 import type { ReportTrade } from '../../src/wire/report.ts'
@@ -211,8 +206,8 @@ describe('figures', () => {
     expect([...lineThrough([], 50)]).toEqual([])
   })
   test('an axis has round steps', () => {
-    expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100])
-    expect(ticks(-3, 7, 4)).toEqual([0, 5])
+    expect(priceTicks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100])
+    expect(priceTicks(-3, 7, 4)).toEqual([0, 5])
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { money, time } from '../format.ts'
-import { spanOf } from './compare-model.ts'
+import { spanOf, valueAt } from './compare-model.ts'
 import s from './compare-runs.module.css'
 import { CurvesCanvas } from './curves-canvas.tsx'
 
@@ -19,7 +19,7 @@ export function Curves({ runs, currency }: { readonly runs: readonly Curve[]; re
         {drawn.toReversed().map((run) => (
           <li key={run.id} class={s.key} data-run={run.color}>
             <span>{run.name}</span>
-            <span class="num">{money(valueAt(run, at), currency)}</span>
+            <span class="num">{money(at === null ? run.equity.at(-1) : valueAt(run, at), currency)}</span>
           </li>
         ))}
       </ul>
@@ -37,10 +37,4 @@ export function Curves({ runs, currency }: { readonly runs: readonly Curve[]; re
       <p class={s.note}>{at === null ? 'Times are in UTC.' : `${time(at, 'UTC', true)} UTC`}</p>
     </>
   )
-}
-
-/** What it was worth then; null = at the end. */
-function valueAt({ times, equity }: Curve, at: number | null): number | null {
-  const place = at === null ? -1 : times.findLastIndex((one) => one !== null && one <= at)
-  return equity.at(place) ?? null
 }

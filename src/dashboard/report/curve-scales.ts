@@ -1,17 +1,17 @@
 // The scales of equity curves: how an amount of money becomes a height, and what stands at the axis.
 
+import { priceTicks } from '../../market/picture/ticks.ts'
 import { compact, percent, quantity } from '../format.ts'
-import { ticks } from './figures.ts'
 
-export const CURVE_SCALES = [
-  ['money', 'Money', 'In money, from the lowest to the highest'],
-  ['percent', '%', 'What the initial capital has grown by'],
-  ['log', 'Log', 'Equal growth is equally high, however much there is by then'],
-  ['own', 'Own', 'Each curve on a scale of its own, from its lowest to its highest'],
-] as const
-export type CurveScale = (typeof CURVE_SCALES)[number][0]
+export const CURVE_SCALES = {
+  money: ['Money', 'In money, from the lowest to the highest'],
+  percent: ['%', 'What the initial capital has grown by'],
+  log: ['Log', 'Equal growth is equally high, however much there is by then'],
+  own: ['Own', 'Each curve on a scale of its own, from its lowest to its highest'],
+} as const
+export type CurveScale = keyof typeof CURVE_SCALES
 /** A stored text may be of another version. */
-export const scaleOf = (text: string): CurveScale => CURVE_SCALES.find(([id]) => id === text)?.[0] ?? 'money'
+export const scaleOf = (text: string): CurveScale => (text in CURVE_SCALES ? (text as CurveScale) : 'money')
 
 type Values = readonly (number | null)[]
 
@@ -48,7 +48,7 @@ interface AxisTick {
 export function axisOf(scale: CurveScale, low: number, high: number, count: number): readonly AxisTick[] {
   if (scale === 'own') return []
   if (scale === 'log') return logTicks(low, high, count)
-  const heights = ticks(low, high, count)
+  const heights = priceTicks(low, high, count)
   const text = scale === 'money' ? moneyText(heights) : percentText(high - low)
   return heights.map((height) => ({ height, text: text(height) }))
 }
@@ -64,7 +64,7 @@ const percentText = (span: number) => (value: number) =>
 function logTicks(low: number, high: number, count: number): readonly AxisTick[] {
   const [least, most] = [Math.exp(low), Math.exp(high)]
   const text = percentText(most - least)
-  const even = ticks(least, most, count)
+  const even = priceTicks(least, most, count)
   const factors = most / least < 3 ? even : ROUND.filter((factor) => factor >= least && factor <= most)
   const every = Math.max(1, Math.ceil(factors.length / Math.max(1, count)))
   return factors

@@ -147,15 +147,3 @@ export function* lineThrough(data: Curve, width: number): Generator<readonly [x:
     if (count < 2) yield [width, value]
   }
 }
-
-/** Round steps for an axis: 1, 2 or 5 times a power of ten, about `count` of them. */
-export function ticks(low: number, high: number, count: number): readonly number[] {
-  const rough = (high - low) / Math.max(1, count)
-  if (!(rough > 0)) return [low]
-  const power = 10 ** Math.floor(Math.log10(rough))
-  const step = [1, 2, 5, 10].find((one) => one * power >= rough)! * power
-  const found: number[] = []
-  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step)
-    found.push(Math.abs(value) < step * 1e-9 ? 0 : value)
-  return found
-}

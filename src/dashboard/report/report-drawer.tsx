@@ -8,7 +8,7 @@ import { replayOnChart, shown, zone } from '../chart/chart-state.ts'
 import { isSameMarket } from '../charts.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
-import { attempt } from '../frame/page.tsx'
+import { attempt, Segments } from '../frame/page.tsx'
 import { count, counted, duration, marketText } from '../format.ts'
 import { isRepeated, keptRun, rerunWith, runScript } from '../run-script.ts'
 import { Badge, Button, cx, Empty, Failure, Said, Skeleton, toast } from '../ui/ui.tsx'
@@ -17,7 +17,6 @@ import { rangeText } from '../ui/period.tsx'
 import { bottom, diagnostics, run, running, runProblem, script, type ShownRun } from '../workspace.ts'
 import { doubt, share } from './asked.tsx'
 import { Overview } from './overview.tsx'
-import { Views } from './scale-choice.tsx'
 import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
 
@@ -27,14 +26,14 @@ const Compare = lazy(async () => (await import('./compare.tsx')).Compare)
 const ReportVerdict = lazy(async () => (await import('../sweeps/report-verdict.tsx')).ReportVerdict)
 const ChangedSince = lazy(async () => (await import('./changed-since.tsx')).ChangedSince)
 
-const VIEWS = [
-  ['overview', 'Overview'],
-  ['performance', 'Performance'],
-  ['luck', 'Luck'],
-  ['properties', 'Properties'],
-  ['compare', 'Compare'],
-] as const
-const view = signal<(typeof VIEWS)[number][0]>('overview')
+const VIEWS = {
+  overview: 'Overview',
+  performance: 'Performance',
+  luck: 'Luck',
+  properties: 'Properties',
+  compare: 'Compare',
+}
+const view = signal<keyof typeof VIEWS>('overview')
 
 /** Hash of the report that the user asked to see in spite of its replay. */
 const spoiled = signal('')
@@ -113,11 +112,12 @@ function ReportOf({ run: current }: { readonly run: ShownRun }) {
         </div>
         {running.value && <Badge tone="accent">Running…</Badge>}
         <div class={s.tools}>
-          <Views
+          <Segments
+            class={s.views}
             label="View of the report"
-            of={VIEWS}
-            shown={view.value}
-            onShow={(id) => (view.value = id)}
+            options={VIEWS}
+            value={view.value}
+            onChange={(id) => (view.value = id)}
           />
           <VerifyButton run={current} />
           <Button size="small" onClick={() => attempt(doubt())} title="Does the script see the future?">

@@ -19,7 +19,7 @@ import {
   tone,
   gain,
 } from '../format.ts'
-import { orderAfterClick, type Order } from '../ui/sorting.ts'
+import { orderAfterClick, sorted, type Order, type Sortable } from '../ui/sorting.ts'
 import { Button, cx, Empty } from '../ui/ui.tsx'
 import { bottom, lookAt, run, running } from '../workspace.ts'
 import s from './report.module.css'
@@ -34,26 +34,24 @@ const LOOKS = { wide: 32, stacked: 48, phone: 68 } as const
 type Look = keyof typeof LOOKS
 const lookAtWidth = (width: number): Look => (width >= 1200 ? 'wide' : width >= 760 ? 'stacked' : 'phone')
 
-interface TradeColumn {
-  readonly id: string
+interface TradeColumn extends Sortable<ReportTrade> {
   readonly text: string
-  readonly by: (trade: ReportTrade) => number | string
   readonly left?: boolean
 }
 const COLUMNS: readonly TradeColumn[] = [
-  { id: 'n', text: '#', by: (trade) => trade.n },
-  { id: 'side', text: 'Side', by: (trade) => trade.side, left: true },
-  { id: 'entry', text: 'Entry', by: (trade) => trade.entryTime, left: true },
-  { id: 'entryPrice', text: 'Price', by: (trade) => trade.entryPrice },
-  { id: 'exit', text: 'Exit', by: (trade) => trade.exitTime, left: true },
-  { id: 'exitPrice', text: 'Price', by: (trade) => trade.exitPrice },
-  { id: 'qty', text: 'Size', by: (trade) => trade.qty },
-  { id: 'profit', text: 'Profit', by: (trade) => trade.profit },
-  { id: 'profitPct', text: '%', by: (trade) => trade.profitPct },
-  { id: 'cum', text: 'Total', by: (trade) => trade.cumProfit },
-  { id: 'runup', text: 'Best', by: (trade) => trade.runupPct },
-  { id: 'drawdown', text: 'Worst', by: (trade) => trade.drawdownPct },
-  { id: 'bars', text: 'Bars', by: (trade) => trade.exitBar - trade.entryBar },
+  { of: 'n', text: '#' },
+  { of: 'side', text: 'Side', left: true },
+  { of: 'entry', text: 'Entry', sort: (trade) => trade.entryTime, left: true },
+  { of: 'entryPrice', text: 'Price' },
+  { of: 'exit', text: 'Exit', sort: (trade) => trade.exitTime, left: true },
+  { of: 'exitPrice', text: 'Price' },
+  { of: 'qty', text: 'Size' },
+  { of: 'profit', text: 'Profit' },
+  { of: 'profitPct', text: '%' },
+  { of: 'cum', text: 'Total', sort: (trade) => trade.cumProfit },
+  { of: 'runup', text: 'Best', sort: (trade) => trade.runupPct },
+  { of: 'drawdown', text: 'Worst', sort: (trade) => trade.drawdownPct },
+  { of: 'bars', text: 'Bars', sort: (trade) => trade.exitBar - trade.entryBar },
 ]
 
 export function TradesDrawer() {
@@ -82,7 +80,7 @@ function TradeTable({ report, name }: { report: Report; name: string }) {
   const box = useRef<HTMLDivElement>(null)
   const until = knownUntil(report)
   const rows = useMemo(
-    () => sorted(report.trades, sort).filter((trade) => trade.exitTime <= until),
+    () => sorted(report.trades, COLUMNS, sort).filter((trade) => trade.exitTime <= until),
     [report, sort, until],
   )
   const clock = showsClock(report.interval)
@@ -149,21 +147,17 @@ function TradeTable({ report, name }: { report: Report; name: string }) {
         onPointerLeave={() => (hoveredTrade.value = null)}
       >
         <div class={s.tradesHead} role="row" aria-rowindex={1}>
-          {COLUMNS.map((column) => (
+          {COLUMNS.map(({ of, text, left }) => (
             <div
-              key={column.id}
+              key={of}
               role="columnheader"
-              class={cx(column.left && s.left)}
-              data-column={column.id}
-              aria-sort={sort.by === column.id ? (sort.down ? 'descending' : 'ascending') : 'none'}
+              class={cx(left && s.left)}
+              data-column={of}
+              aria-sort={sort.by === of ? (sort.down ? 'descending' : 'ascending') : 'none'}
             >
-              <button
-                type="button"
-                class={s.sort}
-                onClick={() => setSort(orderAfterClick(sort, { of: column.id }))}
-              >
-                {column.text}
-                {sort.by === column.id && <span aria-hidden="true">{sort.down ? '↓' : '↑'}</span>}
+              <button type="button" class={s.sort} onClick={() => setSort(orderAfterClick(sort, { of }))}>
+                {text}
+                {sort.by === of && <span aria-hidden="true">{sort.down ? '↓' : '↑'}</span>}
               </button>
             </div>
           ))}
@@ -210,15 +204,6 @@ function knownUntil(report: Report): number {
   const bars = shown.value?.bars
   if (!replay || !bars || shown.value?.market.symbol !== report.symbol) return Infinity
   return bars.time[replay.cut] ?? Infinity
-}
-
-function sorted(trades: readonly ReportTrade[], order: Order): readonly ReportTrade[] {
-  const { by } = COLUMNS.find(({ id }) => id === order.by)!
-  const way = order.down ? -1 : 1
-  return trades.toSorted((a, b) => {
-    const [one, two] = [by(a), by(b)]
-    return (one < two ? -1 : one > two ? 1 : a.n - b.n) * way
-  })
 }
 
 interface RowProps {

@@ -8,7 +8,7 @@ import { InputFields } from '../editor/input-fields.tsx'
 import { openCopy, openScript } from '../editor/documents.ts'
 import { attempt, Check, Segments, useAnswer } from '../frame/page.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Button, Empty, Failure, Select, Skeleton } from '../ui/ui.tsx'
+import { Button, Choice, Empty, Failure, Select, Skeleton } from '../ui/ui.tsx'
 import { bottom } from '../workspace.ts'
 import { plotsOf, type PlotStyle, type StyledPlot } from './plot-styles.ts'
 import s from './studies.module.css'
@@ -152,20 +152,23 @@ function PlotRow({ plot: { name, color, width, dash, price }, style, onChange }:
         onChange={(event) => onChange({ color: event.currentTarget.value })}
       />
       <Choice
-        label={`Width of ${name}`}
+        class=""
+        aria-label={`Width of ${name}`}
         value={String(style.width ?? width)}
         options={[...new Set([...WIDTHS, width])].map((one) => [String(one), `${one} px`])}
         onChange={(value) => onChange({ width: Number(value) })}
       />
       <Choice
-        label={`Line of ${name}`}
+        class=""
+        aria-label={`Line of ${name}`}
         value={style.dash ?? dash}
         options={DASHES}
         onChange={(value) => onChange({ dash: DASHES.find(([one]) => one === value)![0] })}
       />
       {price === null ? (
         <Choice
-          label={`Decimals of ${name}`}
+          class=""
+          aria-label={`Decimals of ${name}`}
           value={String(style.precision ?? '')}
           options={[['', 'Auto'], ...PLACES.map((places) => [String(places), (1).toFixed(places)] as const)]}
           onChange={(value) => onChange({ precision: value === '' ? undefined : Number(value) })}
@@ -184,23 +187,6 @@ function PlotRow({ plot: { name, color, width, dash, price }, style, onChange }:
     </li>
   )
 }
-
-interface ChoiceProps {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [value: string, text: string])[]
-  readonly onChange: (value: string) => void
-}
-
-const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
-  <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-    {options.map(([one, text]) => (
-      <option key={one} value={one}>
-        {text}
-      </option>
-    ))}
-  </select>
-)
 
 /** Where the study is drawn. */
 function Pane({ study }: { readonly study: Study }) {

@@ -126,6 +126,7 @@ export function Field(field: FieldProps) {
 
 interface ChoiceProps<T extends string> {
   readonly id?: string
+  readonly 'aria-label'?: string
   readonly disabled?: boolean
   readonly class?: string | undefined
   readonly value: T

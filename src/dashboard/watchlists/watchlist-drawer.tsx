@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { navigate } from '../router.ts'
 import { item, Menu } from '../ui/menu.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Button, Empty, Failure, Skeleton } from '../ui/ui.tsx'
+import { Button, Choice, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { AddSymbol } from './add-symbol.tsx'
 import { choose, chosen, importList, listsProblem, loadWatchlists, watchlists } from './lists.ts'
 import { attempt, pageStyles as p } from '../frame/page.tsx'
@@ -30,18 +30,13 @@ export function WatchlistDrawer() {
       {list ? (
         <>
           <div class={p['drawerHead']}>
-            <select
+            <Choice
               class={s.picker}
               aria-label="Watchlist"
               value={list.id}
-              onChange={(event) => choose(event.currentTarget.value)}
-            >
-              {lists.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {one.name}
-                </option>
-              ))}
-            </select>
+              options={lists.map(({ id, name }) => [id, name] as const)}
+              onChange={choose}
+            />
             <Menu
               label="Watchlists"
               size="small"
