@@ -86,15 +86,13 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 /** Keys work everywhere, single characters only outside text fields. */
-export function listenForKeys(): () => void {
-  const onKey = (event: KeyboardEvent) => {
+export function listenForKeys(): void {
+  window.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return
     if (isTyping(event.target) && !/^(Mod|Ctrl|Alt)\+/.test(pressed(event))) return
     const command = commandFor(event)
     if (!command) return
     event.preventDefault()
     command.run()
-  }
-  window.addEventListener('keydown', onKey)
-  return () => window.removeEventListener('keydown', onKey)
+  })
 }

@@ -30,7 +30,7 @@ export function belongTo(userId: string): void {
       if (localStorage.getItem(OWNER) !== owner) location.reload()
     })
   owner = userId
-  try {
+  quietly(() => {
     const before = localStorage.getItem(OWNER)
     if (before === userId) return
     if (before !== null)
@@ -40,29 +40,25 @@ export function belongTo(userId: string): void {
       }
     localStorage.setItem(OWNER, userId)
     if (before !== null) for (const read of readAgain) read()
+  })
+}
+
+/** Storage is full or forbidden, as in a private window, or what it has is cut off: then there is nothing, and the page goes on. */
+export function quietly<T>(work: () => T): T | undefined {
+  try {
+    return work()
   } catch {
-    // Storage is forbidden, so nobody has left anything there.
+    return undefined
   }
 }
 
 /** Whether this page still shows the user in whose name the browser sends requests. */
-export function isStillOwn(): boolean {
-  try {
-    return owner !== '' && localStorage.getItem(OWNER) === owner
-  } catch {
-    return owner !== ''
-  }
-}
+export const isStillOwn = (): boolean =>
+  owner !== '' && (quietly(() => localStorage.getItem(OWNER) === owner) ?? true)
 /** Id of the user whom this page belongs to; '' = nobody, or not known yet. */
 export const currentOwner = (): string => owner
 /** Id of the user whom this browser belonged to last. */
-export function lastOwner(): string {
-  try {
-    return localStorage.getItem(OWNER) ?? ''
-  } catch {
-    return ''
-  }
-}
+export const lastOwner = (): string => quietly(() => localStorage.getItem(OWNER)) ?? ''
 
 /** The user has signed out: this page, which is about to restart, sends nothing more for them. */
 export const leave = (): void => {
@@ -79,15 +75,11 @@ const isOthers = (key: string): boolean =>
   OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner
 
 /** What the browser has stored now, which another tab may have written; undefined = nothing, or not this user's. */
-export function stored(key: string): unknown {
-  try {
-    if (isOthers(key)) return undefined
-    const text = localStorage.getItem(nameOf(key))
-    return text === null ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+export const stored = (key: string): unknown =>
+  quietly(() => {
+    const text = isOthers(key) ? null : localStorage.getItem(nameOf(key))
+    return text === null ? undefined : (JSON.parse(text) as unknown)
+  })
 
 /** Calls back when another tab has written the setting; the returned function ends that. */
 export function onStored(key: string, heard: () => void): () => void {
@@ -105,14 +97,11 @@ const tabsOwn = (name: string): string | null => sessionStorage.getItem(`${name}
 export function remembered<T>(key: string, initial: T): Signal<T> {
   const name = nameOf(key)
   const read = (): T => {
-    try {
+    const kept = quietly(() => {
       const text = (OF_TAB.has(key) ? tabsOwn(name) : null) ?? localStorage.getItem(name)
-      const stored: unknown = text === null ? undefined : JSON.parse(text)
-      if (stored !== undefined && (initial === null || typeof stored === typeof initial)) return stored as T
-    } catch {
-      // In a private window, or with a broken value, use the default.
-    }
-    return initial
+      return text === null ? undefined : (JSON.parse(text) as unknown)
+    })
+    return kept !== undefined && (initial === null || typeof kept === typeof initial) ? (kept as T) : initial
   }
   const value = signal(read())
   if (OWNED.has(key)) readAgain.push(() => (value.value = read()))
@@ -123,14 +112,12 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
       first = false
       return
     }
-    try {
+    quietly(() => {
       // Another tab has signed in another user, and this one is about to restart.
       if (isOthers(key)) return
       if (OF_TAB.has(key) && owner !== '') sessionStorage.setItem(`${name}@${owner}`, text)
       localStorage.setItem(name, text)
-    } catch {
-      // Storage is full or forbidden: the setting lasts until the page is reloaded.
-    }
+    })
   })
   return value
 }

@@ -168,12 +168,12 @@ interface LineProps {
   readonly bar: number
 }
 
-function ScriptLine({
-  cell,
-  script,
-  pane,
-  bar,
-}: LineProps & { readonly cell: Cell; readonly script: RunMarks }) {
+interface ScriptLineProps extends LineProps {
+  readonly cell: Cell
+  readonly script: RunMarks
+}
+
+function ScriptLine({ cell, script, pane, bar }: ScriptLineProps) {
   const isShown = cell.showScript.value
   const marks = (isShown && script.panes.find((one) => one.name === pane)?.marks) || []
   if (marks.length === 0 && pane !== 'price') return null

@@ -176,27 +176,20 @@ export function App() {
   )
 }
 
-/** What works on every page: keys, commands, files that are dropped, and being told of a newer version. */
+/** What works on every page, for as long as it is there: keys, commands, files that are dropped, being told of a newer version. */
 function useFrame(): void {
   useEffect(() => {
-    const timer = setTimeout(() => void import('./palette.tsx').catch(() => undefined), PALETTE_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [])
-  useEffect(listenForKeys, [])
-  useEffect(typeAhead, [])
-  useEffect(() => addCommands(commands), [])
-  useEffect(() => {
+    listenForKeys()
+    typeAhead()
+    addCommands(commands)
+    setTimeout(() => void import('./palette.tsx').catch(() => undefined), PALETTE_AFTER_MS)
     // Nobody needs it before there is something to see, and the first page is small.
     void import('./can-wait.ts').then(
       ({ startWhatCanWait }) => startWhatCanWait(),
       () => undefined,
     )
-  }, [])
-  useEffect(() => {
     const action = { text: 'Reload', run: () => location.reload() }
-    return offline.newer.subscribe(
-      (newer) => newer && toast('A new version of Chartroom is here.', { action }),
-    )
+    offline.newer.subscribe((newer) => newer && toast('A new version of Chartroom is here.', { action }))
   }, [])
 }
 

@@ -7,11 +7,8 @@ export const paletteOpen = signal(false)
 export const typedAhead = signal('')
 export const keysOpen = signal(false)
 
-/**
- * Keeps what is typed between the keys that open the palette and its field, whose code may still be on its way. The returned
- * function ends that.
- */
-export function typeAhead(): () => void {
+/** Keeps what is typed between the keys that open the palette and its field, whose code may still be on its way. */
+export function typeAhead(): void {
   const onKey = (event: KeyboardEvent) => {
     const { key, ctrlKey, metaKey, altKey } = event
     if (!paletteOpen.peek() || ctrlKey || metaKey || altKey || event.isComposing) return
@@ -23,12 +20,8 @@ export function typeAhead(): () => void {
     event.preventDefault()
     event.stopPropagation()
   }
-  const stop = paletteOpen.subscribe((open) => {
+  paletteOpen.subscribe((open) => {
     if (!open) typedAhead.value = ''
   })
   window.addEventListener('keydown', onKey, true)
-  return () => {
-    stop()
-    window.removeEventListener('keydown', onKey, true)
-  }
 }

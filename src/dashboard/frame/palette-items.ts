@@ -61,6 +61,19 @@ const HITS = [
   ['watchlist', 'Watchlists', 'list'],
 ] as const
 
+/** Makes the items of one group. */
+const itemOf =
+  (group: string, icon: IconName) =>
+  (key: string, title: string, run: () => void, more: Partial<Item> = {}): Item => ({
+    key,
+    group,
+    icon,
+    title,
+    at: [],
+    run,
+    ...more,
+  })
+
 export function itemsFor(query: string, { symbols, indicators, articles, hits, fitting }: Offered): Item[] {
   const typed = query.trim()
   // Short words are mostly symbols, longer ones commands.
@@ -86,109 +99,67 @@ export function itemsFor(query: string, { symbols, indicators, articles, hits, f
 function symbolItems(query: string, symbols: readonly SymbolFacts[]): Item[] {
   const textOf = (one: SymbolFacts) => `${one.symbol} ${one.exchange} ${one.description}`
   const found = ranked(symbols, query, textOf, query.trim() === '' ? 4 : 6)
+  const made = itemOf('Symbols', 'chart')
   return found.map(({ item: { exchange, symbol, description, series }, match }) => {
     const daily = series.find(({ interval }) => interval === '1d')
     const { interval } = daily ?? series[0] ?? { interval: '1d' }
-    return {
-      key: `symbol:${exchange}:${symbol}`,
-      group: 'Symbols',
-      icon: 'chart',
-      title: symbol,
-      at: match.at.filter((i) => i < symbol.length),
-      note: description,
-      side: exchange,
-      run: () => showOnChart({ exchange, symbol, interval }),
-    }
+    const at = match.at.filter((i) => i < symbol.length)
+    const run = () => showOnChart({ exchange, symbol, interval })
+    return made(`symbol:${exchange}:${symbol}`, symbol, run, { at, note: description, side: exchange })
   })
 }
 
 function commandItems(query: string): Item[] {
   const isAll = query.trim() === ''
   const available = commands.value.filter((one) => one.id !== 'palette' && (one.when?.() ?? true))
-  return ranked(available, query, (one) => one.title, isAll ? 40 : 8).map(({ item, match }) => ({
-    key: `command:${item.id}`,
-    group: isAll ? item.section : 'Commands',
-    icon: SECTION_ICONS[item.section] ?? 'play',
-    title: item.title,
-    at: match.at,
-    keys: keysOf(item),
-    run: item.run,
-  }))
+  return ranked(available, query, (one) => one.title, isAll ? 40 : 8).map(({ item, match: { at } }) => {
+    const made = itemOf(isAll ? item.section : 'Commands', SECTION_ICONS[item.section] ?? 'play')
+    return made(`command:${item.id}`, item.title, item.run, { at, keys: keysOf(item) })
+  })
 }
 
 /** What can be done with the script in the editor, as in its menus. */
 function scriptItems(query: string): Item[] {
   const subject = editedSubject()
   return ranked(subjectItems(subject, 'editor'), query, (one) => one.text, 4).map(
-    ({ item: { text, icon = 'code', run }, match: { at } }) => ({
-      key: `script:${text}`,
-      group: 'Script in the editor',
-      icon,
-      title: text,
-      at,
-      note: subject.name,
-      run,
-    }),
+    ({ item: { text, icon = 'code', run }, match: { at } }) =>
+      itemOf('Script in the editor', icon)(`script:${text}`, text, run, { at, note: subject.name }),
   )
 }
 
 const alertItems = (some: readonly LibraryIndicator[]): Item[] =>
-  some.slice(0, 2).map(({ id, title, shortTitle, source }) => ({
-    key: `alert:${id}`,
-    group: 'Alerts',
-    icon: 'bell',
-    title: `Alert on ${shortTitle}…`,
-    at: [],
-    note: title,
-    run() {
-      const subject = asSubject({ id: `library:${id}`, name: title, kind: 'indicator', source })
-      alertAt.value = { subject }
-    },
-  }))
+  some.slice(0, 2).map(({ id, title, shortTitle, source }) => {
+    const subject = asSubject({ id: `library:${id}`, name: title, kind: 'indicator', source })
+    const run = () => (alertAt.value = { subject })
+    return itemOf('Alerts', 'bell')(`alert:${id}`, `Alert on ${shortTitle}…`, run, { note: title })
+  })
 
 const indicatorItems = (query: string, some: readonly LibraryIndicator[]): Item[] =>
   ranked(some, query, (one) => `${one.shortTitle} ${one.title} ${one.also}`, 5).map(
-    ({ item: { id, title, shortTitle, source } }) => ({
-      key: `indicator:${id}`,
-      group: 'Indicators',
-      icon: 'code',
-      title,
-      at: [],
-      note: 'Put it on the chart',
-      side: shortTitle,
-      run: () => {
+    ({ item: { id, title, shortTitle, source } }) => {
+      const run = () => {
         addStudy({ name: title, shortName: shortTitle, source, from: `library:${id}` })
         if (!location.pathname.includes('/chart')) navigate('/')
-      },
-    }),
+      }
+      const more = { note: 'Put it on the chart', side: shortTitle }
+      return itemOf('Indicators', 'code')(`indicator:${id}`, title, run, more)
+    },
   )
 
 const hitItems = (hits: readonly Hit[]): Item[] =>
   HITS.flatMap(([type, group, icon]) =>
     hits
       .filter((one) => one.type === type)
-      .map((hit) => ({
-        key: `${type}:${hit.id}`,
-        group,
-        icon,
-        title: hit.title,
-        at: [],
-        note: noteOf(hit),
-        ...sideOf(hit),
-        run: () => openHit(hit),
-      })),
+      .map((hit) => {
+        const more = { note: noteOf(hit), ...sideOf(hit) }
+        return itemOf(group, icon)(`${type}:${hit.id}`, hit.title, () => openHit(hit), more)
+      }),
   )
 
 /** Articles are found by their titles, and where no title fits, by their text. */
 function articleItems(query: string, articles: readonly Article[], fitting: readonly Article[]): Item[] {
-  const item = ({ id, title }: Article, at: readonly number[]): Item => ({
-    key: `help:${id}`,
-    group: 'Help',
-    icon: 'help',
-    title,
-    at,
-    run: () => navigate(`/help/${id}`),
-  })
+  const item = ({ id, title }: Article, at: readonly number[]) =>
+    itemOf('Help', 'help')(`help:${id}`, title, () => navigate(`/help/${id}`), { at })
   const titled = ranked(articles, query, (one) => one.title, ARTICLES_MAX)
   return titled.length > 0
     ? titled.map(({ item: one, match }) => item(one, match.at))

@@ -6,6 +6,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { user } from '../session.ts'
+import { quietly } from '../settings.ts'
 import { faultOf, refusalOf, wants, type InputType } from './field-words.ts'
 import { saidAt } from './refusal-words.ts'
 import s from './form.module.css'
@@ -177,14 +178,6 @@ const isAt = (path: string, name: string): boolean => path === `/${name}` || pat
 /** Reads and writes a draft. Each user of the browser has their own. */
 function draftOf<V>(name: string) {
   const key = `chartroom.draft.${user.peek()?.id ?? ''}.${name}`
-  const quietly = <T,>(work: () => T): T | undefined => {
-    try {
-      return work()
-    } catch {
-      // Storage is full or forbidden, or the draft was cut off: go on without one.
-      return undefined
-    }
-  }
   return {
     read: () => quietly(() => JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<V>),
     write: (values: V) => quietly(() => localStorage.setItem(key, JSON.stringify(values))),
