@@ -7,12 +7,11 @@ import { computed, type ReadonlySignal } from '@preact/signals'
 import type { ChartLink, GridShape, LayoutChart } from '../wire/layout.ts'
 import type { ChartType } from './chart/draw-bars.ts'
 import type { Boxes } from './chart/price-bars.ts'
+import type { Named } from './format.ts'
 import { placesOf } from './layouts/places.ts'
 import { remembered } from './settings.ts'
 
-export interface Market {
-  readonly exchange: string
-  readonly symbol: string
+export interface Market extends Named {
   readonly interval: string
 }
 

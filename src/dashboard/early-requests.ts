@@ -4,19 +4,20 @@
 // The same rule is in `main.tsx`.
 
 import { stored } from './early-theme.ts'
-import { askFirst, firstBars, type Named } from './first-requests.ts'
+import type { Market } from './charts.ts'
+import { askFirst, firstBars } from './first-requests.ts'
 
 const { src } = document.currentScript as HTMLScriptElement
 const root = src.replace(/\/assets\/[^/]*$/, '')
 
 /** What the active chart showed last. */
-function lastMarket(): Named {
+function lastMarket(): Market {
   const charts = stored('charts') as {
     readonly active: string
-    readonly all: readonly { readonly id: string; readonly market: Named }[]
+    readonly all: readonly { readonly id: string; readonly market: Market }[]
   } | null
   const active = charts?.all.find(({ id }) => id === charts.active)?.market
-  return active ?? (stored('market') as Named | null) ?? { exchange: 'SP', symbol: 'SPX', interval: '1d' }
+  return active ?? (stored('market') as Market | null) ?? { exchange: 'SP', symbol: 'SPX', interval: '1d' }
 }
 
 askFirst(`${root}/api/auth/visitor`)

@@ -4,6 +4,7 @@
 // A wrong guess costs one request, whose answer nobody takes, and nothing else.
 
 import { COLUMNS_TYPE } from '../wire/columns.ts'
+import type { Market } from './charts.ts'
 
 /** The server uses columns only for answers with long lists; all others stay JSON. */
 export const ACCEPT = `${COLUMNS_TYPE}, application/json`
@@ -11,14 +12,8 @@ export const ACCEPT = `${COLUMNS_TYPE}, application/json`
 /** More bars than fit on any screen at the chart's initial zoom. */
 export const FIRST_PAGE = 1000
 
-export interface Named {
-  readonly exchange: string
-  readonly symbol: string
-  readonly interval: string
-}
-
 /** The query of a chart's first bars; always in this order, since the address is compared as text. */
-export const firstBars = ({ exchange, symbol, interval }: Named) => ({
+export const firstBars = ({ exchange, symbol, interval }: Market) => ({
   exchange,
   symbol,
   interval,

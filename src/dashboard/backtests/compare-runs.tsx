@@ -8,7 +8,7 @@ import type { Report } from '../../wire/report.ts'
 import { ofKind } from '../../lib/of-kind.ts'
 import { call } from '../api-client.ts'
 import { ago, marketText, money, time, gain } from '../format.ts'
-import { attempt, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
+import { attempt, Page, pageStyles as p, readPages, Show, useLoad } from '../frame/page.tsx'
 import { asRead, FIGURES, figureName, figureText, figureTone } from '../report/figure-text.ts'
 import { scaleOf } from '../report/curve-scales.ts'
 import { ScaleChoice } from '../report/scale-choice.tsx'
@@ -51,7 +51,11 @@ const show = (ids: readonly string[]): void =>
 
 export function CompareRuns() {
   const ids = useComputed(() => idsOf(query.value.get('runs'))).value
-  const list = useLoad((signal) => everyRun(signal), [])
+  /** All that the user keeps, the newest first. */
+  const list = useLoad(async (signal) => {
+    const load = (query: object) => call('GET /api/platform/backtests', { query, signal })
+    return (await readPages('backtests', load, { limit: 500 })).items
+  }, [])
   const { runs, lost } = useRuns(ids)
   const [hidden, setHidden] = useState<readonly string[]>([])
   const drawn = runs.filter(({ id, equity }) => equity.length > 0 && !hidden.includes(id))
@@ -347,16 +351,4 @@ function differenceOf(one: number | null, two: number | null, field: WireField, 
       {figureText(asRead(difference, field), field, than)}
     </small>
   )
-}
-
-/** All that the user keeps, the newest first. */
-async function everyRun(signal: AbortSignal): Promise<readonly Backtest[]> {
-  const all: Backtest[] = []
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { limit: 500, ...(cursor !== undefined && { cursor }) }
-    const page = await call('GET /api/platform/backtests', { query, signal })
-    all.push(...page.backtests)
-    cursor = page.nextCursor
-  }
-  return all
 }

@@ -95,14 +95,8 @@ export function Legends({ cell, withScript, main, layers, cut }: LegendsProps) {
 const LEGEND_TOP = 8
 const LEGEND_ROOM = 6
 
-interface BoxProps {
-  readonly cell: Cell
-  readonly box: PaneBox
-  readonly children: ComponentChildren
-}
-
 /** Keeps what is drawn clear of its lines. */
-function LegendBox({ cell, box, children }: BoxProps) {
+function LegendBox({ cell, box, children }: { cell: Cell; box: PaneBox; children: ComponentChildren }) {
   const place = useRef<HTMLDivElement>(null)
   // An observer is told by the browser after it has laid out the page: asking in each render would lay it out twice.
   useLayoutEffect(() => {

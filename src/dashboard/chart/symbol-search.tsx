@@ -272,12 +272,7 @@ function marketOf(all: readonly SymbolFacts[], name: string) {
   return { exchange: found?.exchange ?? '', symbol: name }
 }
 
-interface ListsProps {
-  readonly lists: readonly SymbolList[]
-  readonly onChosen: () => void
-}
-
-function SymbolLists({ lists, onChosen }: ListsProps) {
+function SymbolLists({ lists, onChosen }: { lists: readonly SymbolList[]; onChosen: () => void }) {
   const choose = (provider: string) =>
     call('POST /api/platform/symbols/lists', { body: { provider } }).then(onChosen, toastError)
   const unchosen = lists.filter(({ state }) => state === 'unchosen')

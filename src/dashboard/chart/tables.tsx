@@ -45,13 +45,7 @@ export function Tables({ chart, panes, cut }: TablesProps) {
   )
 }
 
-interface TableProps {
-  readonly table: DrawnItem
-  readonly width: number
-  readonly height: number
-}
-
-function Table({ table, width, height }: TableProps) {
+function Table({ table, width, height }: { table: DrawnItem; width: number; height: number }) {
   const columns = Number(table['columns'])
   const cells = new Map((table['cells'] ?? []) as readonly (readonly [number, WireCell])[])
   const spans = new Map<number, readonly [number, number]>()

@@ -135,6 +135,22 @@ export type LoadPage<A> = (asked: {
   readonly signal: AbortSignal
 }) => Promise<A>
 
+/** So many pages of a list, by its name in the answer, and where the next one begins: null = there is none. */
+export async function readPages<N extends string, A extends PageOf<N>>(
+  name: N,
+  load: (query: { readonly limit: number; readonly cursor?: string }) => Promise<A>,
+  { limit = PAGE_ITEMS, pages = Infinity } = {},
+) {
+  const items: A[N][number][] = []
+  let next: string | null = null
+  for (let page = 0; page < pages && (page === 0 || next !== null); page++) {
+    const loaded: A = await load({ limit, ...(next !== null && { cursor: next }) })
+    items.push(...loaded[name])
+    next = loaded.nextCursor
+  }
+  return { items, next }
+}
+
 /**
  * A list of the server, by its name in the answer, page by page. Loading again, when `keys` change or something asks for it, loads as many pages as are
  * shown, so that what was added or removed in front shifts nothing out of sight.
@@ -147,14 +163,7 @@ export function usePages<N extends string, A extends PageOf<N>>(
   const [pages, setPages] = useState(1)
   return useLoad<Paged<A[N][number]>>(
     async (signal) => {
-      const items: A[N][number][] = []
-      let next: string | null = null
-      for (let page = 0; page < pages && (page === 0 || next !== null); page++) {
-        const query = { limit: PAGE_ITEMS, ...(next !== null && { cursor: next }) }
-        const loaded: A = await load({ query, signal })
-        items.push(...loaded[name])
-        next = loaded.nextCursor
-      }
+      const { items, next } = await readPages(name, (query) => load({ query, signal }), { pages })
       return { items, onMore: next === null ? undefined : () => setPages(pages + 1) }
     },
     [...keys, pages],

@@ -49,12 +49,7 @@ export function Reference({ resource }: { readonly resource?: string }) {
 
 const slug = (name: string): string => name.toLowerCase().replace(/[^a-z]+/g, '-')
 
-interface ContentsProps {
-  readonly described: OpenApi
-  readonly resource: string | undefined
-}
-
-function Contents({ described, resource }: ContentsProps) {
+function Contents({ described, resource }: { described: OpenApi; resource: string | undefined }) {
   const [words, setWords] = useState('')
   const groups = useMemo(() => groupsOf(described), [described])
   const shown = groups.find(({ name }) => slug(name) === resource)

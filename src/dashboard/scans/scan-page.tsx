@@ -7,13 +7,12 @@ import { call } from '../api-client.ts'
 import { showsClock } from '../chart/bars.ts'
 import { showMarket } from '../chart/chart-state.ts'
 import { nameOf, count, intervalText, percent, quantity, time, gain } from '../format.ts'
-import { attempt, useAnswer, useLoad } from '../frame/page.tsx'
+import { attempt, readPages, useAnswer, useLoad } from '../frame/page.tsx'
 import { JobPage, JobProgress } from '../jobs/job-page.tsx'
 import j from '../jobs/jobs.module.css'
 import { DataTable, numbers, type Column } from '../ui/data-table.tsx'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field } from '../ui/ui.tsx'
-import type { Answer } from '../../wire/operations.ts'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
 import s from './scans.module.css'
 import { download, buttons } from '../ui/buttons.tsx'
@@ -118,7 +117,7 @@ function Rows({ scan, where, setWhere }: { scan: Scan; where: string; setWhere: 
     send: async (values) => {
       // A refusal is shown beside the field.
       const query = { limit: 1, ...(values.where.trim() !== '' && { where: values.where }) }
-      await call(RESULTS, { path: { id }, query })
+      await call('GET /api/platform/scans/{id}/results', { path: { id }, query })
       setWhere(values.where.trim())
     },
   })
@@ -169,18 +168,14 @@ function Rows({ scan, where, setWhere }: { scan: Scan; where: string; setWhere: 
 
 /** All chosen rows. */
 async function rowsOf(id: string, where: string, signal: AbortSignal): Promise<readonly ScanRow[]> {
-  const rows: ScanRow[] = []
-  let cursor: string | null = null
-  do {
-    const query = { limit: PAGE, cursor, ...(where !== '' && { where }) }
-    const page: PageOfRows = await call(RESULTS, { path: { id }, query, signal })
-    rows.push(...page.rows)
-    cursor = page.nextCursor
-  } while (cursor !== null)
-  return rows
+  const load = (page: object) =>
+    call('GET /api/platform/scans/{id}/results', {
+      path: { id },
+      query: { ...page, ...(where !== '' && { where }) },
+      signal,
+    })
+  return (await readPages('rows', load, { limit: PAGE })).items
 }
-const RESULTS = 'GET /api/platform/scans/{id}/results'
-type PageOfRows = Answer<typeof RESULTS>
 
 function columnsOf(scan: Scan): Column<ScanRow>[] {
   const { values, conditions, kind, interval } = scan
