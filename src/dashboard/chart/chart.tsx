@@ -1,6 +1,6 @@
 // The charts of the page in their grid, with what they share: the range bar, the dialogs, the commands.
 
-import { effect, signal } from '@preact/signals'
+import { signal, useSignalEffect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { activeId, charts, placed, neighbourOf } from '../charts.ts'
@@ -129,26 +129,21 @@ function useFirstRun(): void {
 
 /** The tab's title shows the price (of the replay, while one is on), so that it can be watched from another tab. */
 function useTabTitle(): void {
-  useEffect(() => {
-    const stop = effect(() => {
-      const chart = shown.value
-      const replay = replayOnChart.value
-      if (replay?.blind) {
-        document.title = 'Replay · Chartroom'
-        return
-      }
-      const last = Math.min(replay?.cut ?? Infinity, chart ? chart.bars.length - 1 : -1)
-      if (!chart || last < 0) return
-      const { close } = chart.bars
-      const [now, before] = [close[last]!, close[last - 1] ?? close[last]!]
-      const change = gain(before === 0 ? null : now / before - 1)
-      document.title = `${chart.market.symbol} ${price(now, mintick.value)} ${change} · Chartroom`
-    })
-    return () => {
-      stop()
-      document.title = 'Chartroom'
+  useSignalEffect(() => {
+    const chart = shown.value
+    const replay = replayOnChart.value
+    if (replay?.blind) {
+      document.title = 'Replay · Chartroom'
+      return
     }
-  }, [])
+    const last = Math.min(replay?.cut ?? Infinity, chart ? chart.bars.length - 1 : -1)
+    if (!chart || last < 0) return
+    const { close } = chart.bars
+    const [now, before] = [close[last]!, close[last - 1] ?? close[last]!]
+    const change = gain(before === 0 ? null : now / before - 1)
+    document.title = `${chart.market.symbol} ${price(now, mintick.value)} ${change} · Chartroom`
+  })
+  useEffect(() => () => void (document.title = 'Chartroom'), [])
 }
 
 /** As narrow as a phone, where one chart is shown at a time. */

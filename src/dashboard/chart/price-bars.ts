@@ -3,7 +3,7 @@
 // Each of them begins when the price has moved far enough, however long that takes. A bar here has the time of the real bar that
 // made it or changed it last; several that come of one real bar follow each other by a millisecond, so that times still ascend.
 
-import { emptyBars, sliceBars, type Bars } from '../../market/bars.ts'
+import { emptyBars, type Bars } from '../../market/bars.ts'
 
 export const PRICE_TYPES = ['renko', 'line-break', 'kagi', 'point-figure', 'range'] as const
 export type PriceType = (typeof PRICE_TYPES)[number]
@@ -79,17 +79,11 @@ class Made {
   }
 
   result(real: Bars): PriceBars {
-    const count = this.open.length
-    const bars = emptyBars(count)
-    for (let i = 0; i < count; i++) {
-      const time = real.time[this.source[i]!]!
-      bars.time[i] = i === 0 ? time : Math.max(time, bars.time[i - 1]! + 1)
-      bars.open[i] = this.open[i]!
-      bars.high[i] = this.high[i]!
-      bars.low[i] = this.low[i]!
-      bars.close[i] = this.close[i]!
-    }
-    return { bars: sliceBars(bars, 0, count), source: Int32Array.from(this.source) }
+    const bars = emptyBars(this.open.length)
+    for (const field of ['open', 'high', 'low', 'close'] as const) bars[field].set(this[field])
+    for (const [i, source] of this.source.entries())
+      bars.time[i] = Math.max(real.time[source]!, (bars.time[i - 1] ?? -Infinity) + 1)
+    return { bars, source: Int32Array.from(this.source) }
   }
 }
 

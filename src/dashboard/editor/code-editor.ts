@@ -44,12 +44,10 @@ interface CodeEditorOptions {
 
 const colours = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--code-keyword)' },
-  { tag: tags.atom, color: 'var(--code-number)' },
   { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
   { tag: tags.meta, color: 'var(--code-comment)' },
   { tag: tags.string, color: 'var(--code-string)' },
-  { tag: tags.number, color: 'var(--code-number)' },
-  { tag: tags.color, color: 'var(--code-number)' },
+  { tag: [tags.atom, tags.number, tags.color], color: 'var(--code-number)' },
   { tag: tags.function(tags.variableName), color: 'var(--code-function)' },
   { tag: tags.namespace, color: 'var(--code-namespace)' },
   { tag: tags.propertyName, color: 'var(--code-property)' },

@@ -96,47 +96,33 @@ export function waitingAt(of: Replayed, bar: number): readonly ReportOrder[] {
     })
 }
 
-export interface Resting {
-  readonly id: string
-  readonly type: string
-  /** Negative for a sale. */
-  readonly qty: number
-  readonly price: number
-}
+type Resting = ReturnType<typeof restingAt>[number]
 
-/** Limits, stops and trailing stops that wait at the close of a bar. */
-export function restingAt(tracks: readonly Track[], bar: number): readonly Resting[] {
+/** Limits, stops and trailing stops that wait at the close of a bar; the quantity of a sale is negative. */
+export function restingAt(tracks: readonly Track[], bar: number) {
   const track = ofKind(tracks, 'resting')
   if (!track) return []
   const { from, to, name, type, price, qty, names, types } = track
-  const found: Resting[] = []
-  // Rows are sorted by the bar they were placed on.
-  for (let i = 0; i < from.length && from[i]! <= bar; i++)
-    if (to[i] === -1 || to[i]! > bar)
-      found.push({ id: names[name[i]!]!, type: types[type[i]!]!, price: price[i]!, qty: qty[i]! })
-  return found
+  return from.flatMap((placed, i) =>
+    placed <= bar && (to[i] === -1 || to[i]! > bar)
+      ? { id: names[name[i]!]!, type: types[type[i]!]!, price: price[i]!, qty: qty[i]! }
+      : [],
+  )
 }
 
 export const orderText = (order: ReportOrder): string =>
   `${order.side === 'buy' ? 'Buy' : 'Sell'} ${quantity(order.qty)} ${order.comment || order.id}`
 
-/** A mark on the timeline: an end of a trade. */
-interface Tick {
-  readonly at: number
-  readonly isEntry: boolean
-  readonly tone: 'up' | 'down' | 'muted'
-}
-
 /**
- * The ends of trades up to a bar. What comes after it is hidden as on the chart: a mark would say that a trade is about to begin
+ * The ends of trades up to a bar, which are marks on the timeline. What comes after it is hidden as on the chart: a mark would say that a trade is about to begin
  * or to end, and a colour how.
  */
-export function ticksUntil(trades: readonly ReportTrade[], bar: number): readonly Tick[] {
-  return trades.flatMap(({ entryBar, exitBar, status, profit }): Tick[] => {
+export function ticksUntil(trades: readonly ReportTrade[], bar: number) {
+  return trades.flatMap(({ entryBar, exitBar, status, profit }) => {
     if (entryBar > bar) return []
     const isOver = status === 'closed' && exitBar <= bar
-    const tone = isOver ? (profit >= 0 ? 'up' : 'down') : 'muted'
-    const entry: Tick = { at: entryBar, isEntry: true, tone }
+    const tone = isOver ? (profit >= 0 ? ('up' as const) : ('down' as const)) : ('muted' as const)
+    const entry = { at: entryBar, isEntry: true, tone }
     return isOver ? [entry, { at: exitBar, isEntry: false, tone }] : [entry]
   })
 }
