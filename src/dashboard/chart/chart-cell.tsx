@@ -196,16 +196,17 @@ function useDrawings(cell: Cell, view: ChartView | null, host: RefObject<HTMLDiv
       if (document.activeElement === host.current)
         host.current?.dispatchEvent(new KeyboardEvent(event.type, event))
   }
-  useDrawingTools(cell.shown.value !== null, view, ({ attachDrawings }) =>
-    view && host.current ? attachDrawings(host.current, view, cell, pressAgain) : undefined,
-  )
+  useDrawingTools(cell.shown.value !== null, view, async () => {
+    const { attachDrawings } = await import('../drawings/attach.ts')
+    return () => (view && host.current ? attachDrawings(host.current, view, cell, pressAgain) : undefined)
+  })
 }
 
 /** Loads the drawing tools once there are bars, which need not wait for them, and attaches them, again when `to` changes. */
 export function useDrawingTools(
   areBars: boolean,
   to: unknown,
-  attach: (tools: typeof import('../drawings/attach.ts')) => (() => void) | undefined,
+  load: () => Promise<() => (() => void) | undefined>,
 ): void {
   const once = useRef(false)
   once.current ||= areBars
@@ -213,8 +214,8 @@ export function useDrawingTools(
     if (!once.current) return undefined
     let detach: (() => void) | undefined
     let gone = false
-    import('../drawings/attach.ts').then((tools) => {
-      if (!gone) detach = attach(tools)
+    load().then((attach) => {
+      if (!gone) detach = attach()
     }, toastError)
     return () => {
       gone = true

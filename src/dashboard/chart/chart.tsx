@@ -61,7 +61,9 @@ export function Chart() {
     }
   }, [])
   useFirstRun()
-  useDrawingTools(shown.value !== null, null, ({ attachTools }) => attachTools())
+  useDrawingTools(shown.value !== null, null, () =>
+    import('../drawings/attach.ts').then(({ attachTools }) => attachTools),
+  )
   useTabTitle()
   const all = placed.value
   // Where there is no room for several, one is shown at a time.
