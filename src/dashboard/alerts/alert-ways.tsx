@@ -1,7 +1,8 @@
 // How an alert is told: by mail, webhooks, phones and chats, and who else is told if nobody has seen it.
 
 import type { Webhook } from '../../wire/webhook.ts'
-import { Check, pageStyles as p, Segments, useAnswer } from '../frame/page.tsx'
+import { Check, pageStyles as p, useAnswer } from '../frame/page.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import type { FormOf } from '../ui/form.tsx'

@@ -1,7 +1,7 @@
 // How large the boxes of Renko, Kagi, point and figure and range bars are. What is changed is on the chart at once.
 
 import { price } from '../format.ts'
-import { Segments } from '../frame/page.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/ui.tsx'

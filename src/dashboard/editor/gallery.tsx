@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { ago } from '../format.ts'
-import { Segments } from '../frame/page.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { EXAMPLES, useStored, type ListedStudy } from '../studies/catalogue.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { useClose } from '../ui/dialogs.tsx'

@@ -22,7 +22,7 @@ import { cellOf } from '../chart/chart-state.ts'
 import { plotsFor } from '../studies/studies.ts'
 import { checked } from './documents.ts'
 import { InputFields } from './input-fields.tsx'
-import { Segments } from '../frame/page.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { isChanged, type ScriptInput } from './input-model.ts'
 
 interface PanelProps {

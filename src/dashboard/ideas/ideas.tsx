@@ -22,13 +22,13 @@ import {
   Check,
   Page,
   pageStyles as p,
-  Segments,
   Show,
   useLoad,
   Listed,
   usePages,
   useAnswer,
 } from '../frame/page.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { lazy } from '../frame/lazy.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import { buttons, deletion } from '../ui/buttons.tsx'

@@ -1,7 +1,7 @@
 // Buttons side by side that choose the scale of equity curves.
 
 import type { Signal } from '@preact/signals'
-import { Segments } from '../frame/page.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { CURVE_SCALES, scaleOf } from './curve-scales.ts'
 import s from './report.module.css'
 

@@ -23,10 +23,10 @@ import {
   openSecret,
   pageStyles as p,
   Secret,
-  Segments,
   Show,
   useAnswer,
 } from '../frame/page.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { SNIPPET_LANGUAGES, SNIPPETS, type SnippetLanguage } from './webhook-snippets.ts'
 import type { Webhook } from '../../wire/webhook.ts'
 import { buttons, deletion } from '../ui/buttons.tsx'
