@@ -56,6 +56,7 @@ const colours = HighlightStyle.define([
   { tag: tags.operator, color: 'var(--code-operator)' },
 ])
 
+/** It comes behind CodeMirror's own sheet, and so wins over rules of the same weight. Its text has no comments: they would be sent. */
 const look = lazily(() => {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(LOOK)
