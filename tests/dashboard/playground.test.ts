@@ -130,7 +130,7 @@ journey(
     await open(await linkTo(STRATEGY, 'aapl', { Length: 30 }))
     await report().waitFor()
     await page.getByText('Shared one', { exact: true }).first().waitFor()
-    await page.getByText('845 bars of 1D').waitFor()
+    await page.getByText('805 bars of 1D').waitFor()
     await page.getByText('1 input').click()
     const field = page.getByRole('spinbutton', { name: 'Length' })
     expect(await field.inputValue()).toBe('30')
@@ -209,7 +209,7 @@ journey(
     await page.reload()
     await report().waitFor()
     await page.getByText('From a file', { exact: true }).first().waitFor()
-    await page.getByText('845 bars of 1D').waitFor()
+    await page.getByText('805 bars of 1D').waitFor()
   },
   120_000,
 )
