@@ -4,7 +4,8 @@ import { computed, effect, signal, type Signal } from '@preact/signals'
 import { words } from '../lib/words.ts'
 import { THEME_CHOICES, shownTheme, showTheme, SYSTEM_IS_LIGHT, type ThemeChoice } from './theme.ts'
 
-const nameOf = (key: string): string => `chartroom.${key}`
+/** The name that the browser stores a setting under. */
+export const nameOf = (key: string): string => `chartroom.${key}`
 
 /** Settings that belong to the signed-in user, which no other user of the browser may see or send. */
 const OWNED: ReadonlySet<string> = new Set(
@@ -80,15 +81,6 @@ export const stored = (key: string): unknown =>
     const text = isOthers(key) ? null : localStorage.getItem(nameOf(key))
     return text === null ? undefined : (JSON.parse(text) as unknown)
   })
-
-/** Calls back when another tab has written the setting; the returned function ends that. */
-export function onStored(key: string, heard: () => void): () => void {
-  const listen = (event: StorageEvent) => {
-    if (event.key === nameOf(key) && isStillOwn()) heard()
-  }
-  addEventListener('storage', listen)
-  return () => removeEventListener('storage', listen)
-}
 
 /** What this tab has set of the user whom the browser belongs to; null = nothing. */
 const tabsOwn = (name: string): string | null => sessionStorage.getItem(`${name}@${lastOwner()}`)

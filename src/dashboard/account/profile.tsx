@@ -19,7 +19,7 @@ import s from './settings.module.css'
 import { buttons } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
-import { LoadedTable } from '../ui/data-table.tsx'
+import { LoadedTable } from '../ui/loaded-table.tsx'
 
 const NAME_FIELDS = bodyFields('PATCH /api/auth/user')
 const PASSWORD_FIELDS = bodyFields('POST /api/auth/password')

@@ -21,7 +21,7 @@ import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { buttons } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
-import { LoadedTable } from '../ui/data-table.tsx'
+import { LoadedTable } from '../ui/loaded-table.tsx'
 
 const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentType])[] = [
   ['profile', 'Profile', Profile],

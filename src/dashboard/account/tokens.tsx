@@ -14,7 +14,7 @@ import s from './settings.module.css'
 import { buttons } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
-import { LoadedTable } from '../ui/data-table.tsx'
+import { LoadedTable } from '../ui/loaded-table.tsx'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
 const BODY_FIELDS = bodyFields('POST /api/platform/tokens')

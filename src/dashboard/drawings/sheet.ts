@@ -11,7 +11,7 @@ import { timeline } from '../chart/history.ts'
 import { type Named } from '../format.ts'
 import { market } from '../charts.ts'
 import { onLive } from '../live.ts'
-import { onStored, remembered, stored } from '../settings.ts'
+import { isStillOwn, nameOf, remembered, stored } from '../settings.ts'
 import { merged, withChanges, withOwn, withoutSent, type Changes, type Pending } from './pending.ts'
 import { toastError } from '../ui/ui.tsx'
 
@@ -130,10 +130,13 @@ class Outbox {
 
   /** Looks for changes that other tabs have made, which they send themselves; the returned function ends that. */
   onOthers(heard: () => void): () => void {
-    return onStored(PENDING, () => {
+    const listen = ({ key }: StorageEvent) => {
+      if (key !== nameOf(PENDING) || !isStillOwn()) return
       this.readAgain()
       heard()
-    })
+    }
+    addEventListener('storage', listen)
+    return () => removeEventListener('storage', listen)
   }
 
   #ofAllTabs(): Pending {

@@ -7,7 +7,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ago, count } from '../format.ts'
-import { Show, type Loaded, type Paged } from '../frame/page.tsx'
 import s from './data-table.module.css'
 import { orderAfterClick, sorted, type Order, type Sortable } from './sorting.ts'
 import { Button, cx, Select } from './ui.tsx'
@@ -65,7 +64,7 @@ export const actions = <R,>(head: string, cell: (row: R) => ComponentChildren): 
 
 type Makers<R> = { own: typeof own<R>; actions: typeof actions<R>; numbers: typeof numbers<R> }
 
-interface DataTableProps<R> {
+export interface DataTableProps<R> {
   readonly label: string
   readonly rows: readonly R[]
   /** Or made by functions that know what a row is. */
@@ -183,20 +182,6 @@ export function DataTable<R>({ rows, wire = {}, empty, page = 100, ...rest }: Da
     </>
   )
 }
-
-type LoadedTableProps<R> = Omit<DataTableProps<R>, 'rows' | 'onMore'> & {
-  readonly of: Loaded<Paged<R> | readonly R[]>
-}
-
-/** A table of rows that are loaded. */
-export const LoadedTable = <R,>({ of, ...table }: LoadedTableProps<R>) => (
-  <Show of={of}>
-    {(data) => {
-      const { items, onMore } = 'items' in data ? data : { items: data, onMore: undefined }
-      return <DataTable {...table} rows={items} onMore={onMore} />
-    }}
-  </Show>
-)
 
 /** The numbers behind a picture, folded below it. */
 export const Numbers = <R,>(table: DataTableProps<R>) => (
