@@ -176,7 +176,7 @@ export function App() {
   )
 }
 
-/** What works on every page, for as long as it is there: keys, commands, files that are dropped, being told of a newer version. */
+/** What works on every page, for as long as it is there: keys, commands, and what can wait. */
 function useFrame(): void {
   useEffect(() => {
     listenForKeys()
@@ -188,8 +188,6 @@ function useFrame(): void {
       ({ startWhatCanWait }) => startWhatCanWait(),
       () => undefined,
     )
-    const action = { text: 'Reload', run: () => location.reload() }
-    offline.newer.subscribe((newer) => newer && toast('A new version of Chartroom is here.', { action }))
   }, [])
 }
 

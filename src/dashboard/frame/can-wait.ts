@@ -1,11 +1,13 @@
-// What every page has that can wait, since the first page is small: files that are dropped, where a page begins, and commands
-// for parts of the settings and for how everything looks.
+// What every page has that can wait, since the first page is small: files that are dropped, where a page begins, being told of a
+// newer version, and commands for parts of the settings and for how everything looks.
 
 import { effect } from '@preact/signals'
 import { addCommands, commandOf, type Command } from '../commands.ts'
 import { listenForFiles } from '../markets/dropped.ts'
 import { navigate, path } from '../router.ts'
+import { offline } from '../session.ts'
 import { palette, theme, themeChoice } from '../settings.ts'
+import { toast } from '../ui/ui.tsx'
 
 const does = commandOf('Settings')
 const goes = (to: string, title: string) => commandOf('Go to')(`go:${to}`, title, '', () => navigate(to))
@@ -27,6 +29,8 @@ export function startWhatCanWait(): void {
   addCommands(commands)
   listenForFiles()
   beginAtTheTop()
+  const action = { text: 'Reload', run: () => location.reload() }
+  offline.newer.subscribe((newer) => newer && toast('A new version of Chartroom is here.', { action }))
 }
 
 /**

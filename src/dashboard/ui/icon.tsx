@@ -49,7 +49,7 @@ export type IconName = keyof typeof PATHS
 
 interface IconProps {
   readonly name?: IconName
-  /** A thinner one of another place's own. */
+  /** One of another place's own. */
   readonly path?: string
   readonly size?: number
 }
@@ -62,7 +62,7 @@ export const Icon = ({ name, path, size = 16 }: IconProps) => (
     viewBox="0 0 16 16"
     fill="none"
     stroke="currentColor"
-    stroke-width={path ? '1.2' : '1.4'}
+    stroke-width="1.4"
     stroke-linecap="round"
     stroke-linejoin="round"
     aria-hidden="true"
