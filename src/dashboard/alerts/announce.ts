@@ -1,6 +1,7 @@
 // Tells of alerts beyond the page: by a notification of the browser and by a sound, while any tab is open.
 //
-// Every tab hears of every firing. The first that can tell of one does, and holds a lock of its name.
+// Every tab hears of every firing. The first that can tell of one does, and writes that down where all tabs of the browser
+// see it; adding the same key a second time fails, also if both do it at the same moment.
 
 import type { Firing } from '../../wire/alert.ts'
 import { marketText, nameOf, quantity } from '../format.ts'
@@ -60,21 +61,49 @@ export function ring(): void {
   }
 }
 
-/** How long it keeps other tabs from telling of the same: they hear of a firing within moments of one another. */
-const HELD_MS = 60_000
+// ——— once over all tabs ———
 
-/** Those of the firings that no other tab tells of in this way; all of them where the browser has no locks, as over http. */
+const DATABASE = 'chartroom-told'
+const STORE = 'told'
+/** How long it is remembered: tabs hear of a firing within moments of one another. */
+const REMEMBERED_MS = 3_600_000
+
+/** Those of the firings that no other tab has told of in this way. All of them where the browser stores nothing. */
 async function claimed(way: string, firings: readonly Firing[]): Promise<readonly Firing[]> {
-  const mine = await Promise.all(firings.map(({ id }) => isMine(`${way} ${id}`)))
-  return firings.filter((_, i) => mine[i])
+  const database = await opened().catch(() => null)
+  if (!database) return firings
+  try {
+    const mine = await Promise.all(firings.map(({ id }) => added(database, `${way} ${id}`)))
+    return firings.filter((_, i) => mine[i])
+  } finally {
+    database.close()
+  }
 }
 
-async function isMine(name: string): Promise<boolean> {
-  if (!('locks' in navigator)) return true
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  void navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
-    resolve(lock !== null)
-    if (lock) await new Promise((end) => setTimeout(end, HELD_MS))
+function opened(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const asked = indexedDB.open(DATABASE, 1)
+    asked.onupgradeneeded = () =>
+      asked.result.createObjectStore(STORE, { keyPath: 'key' }).createIndex('at', 'at')
+    asked.onsuccess = () => resolve(asked.result)
+    asked.onerror = () => reject(asked.error)
   })
-  return promise
+}
+
+function added(database: IDBDatabase, key: string): Promise<boolean> {
+  const transaction = database.transaction(STORE, 'readwrite')
+  const store = transaction.objectStore(STORE)
+  const now = Date.now()
+  store.index('at').openCursor(IDBKeyRange.upperBound(now - REMEMBERED_MS)).onsuccess = ({ target }) => {
+    const cursor = (target as IDBRequest<IDBCursorWithValue | null>).result
+    if (!cursor) return
+    cursor.delete()
+    cursor.continue()
+  }
+  store.add({ key, at: now })
+  return new Promise((resolve) => {
+    transaction.oncomplete = () => resolve(true)
+    transaction.onabort = () => resolve(false)
+    transaction.onerror = () => resolve(false)
+  })
 }
