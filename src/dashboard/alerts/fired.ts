@@ -7,7 +7,6 @@ import { timezone } from '../settings.ts'
 import { toast } from '../ui/ui.tsx'
 import { side } from '../workspace.ts'
 import { barText } from './alert-model.ts'
-import { announce } from './announce.ts'
 
 /** When many fire together, this many are told one by one. */
 const TOLD_MAX = 3
@@ -24,7 +23,8 @@ class Fired {
   #tell(): void {
     const all = this.#waiting
     this.#waiting = []
-    announce(all).catch(() => undefined)
+    // It is loaded when it is needed: few pages see an alert fire.
+    void import('./announce.ts').then(({ announce }) => announce(all)).catch(() => undefined)
     const rest = all.length - TOLD_MAX
     if (rest > 0)
       toast(`${rest} more ${rest === 1 ? 'alert' : 'alerts'} fired`, {
