@@ -269,12 +269,17 @@ function WhichScript({ form, all }: Pick<WhatProps, 'form' | 'all'>) {
   const { kind, scriptId } = form.values
   const [typed, setTyped] = useState('')
   // What comes with the product neither orders nor calls alert().
-  const those = all.filter(({ key }) => kind === 'indicator' || !key.startsWith('library:'))
+  const those = all
+    .filter(({ key }) => kind === 'indicator' || !key.startsWith('library:'))
+    // They are found by what they are called: of those of one name, all but the first have their place behind it.
+    .map((one, i, them) =>
+      them.findIndex(({ text }) => text === one.text) === i ? one : { ...one, text: `${one.text} (${i})` },
+    )
   return (
     <Field
       label="Script"
       value={those.find(({ key }) => key === scriptId)?.text ?? typed}
-      offered={[...new Set(those.map(({ text }) => text))]}
+      offered={those.map(({ text }) => text)}
       placeholder="Type some of its name"
       problem={form.problem('scriptId')}
       onInput={(text) => {
