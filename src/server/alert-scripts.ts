@@ -38,12 +38,22 @@ export function alertScripts(
     )
     const columns = plots.map(([title, values]) => [title, column(values, from, window.length)] as const)
     const plot = alert.plot === '' ? columns[0] : columns.findLast(([title]) => title === alert.plot)
+    if (alert.kind === 'indicator' && !plot) throw new Error(noPlot(alert.plot, columns))
     const events =
       alert.kind === 'strategy'
         ? fills.map(({ bar, id, price }) => ({ bar, message: `${id} filled at ${tidy(price)}` }))
         : alerts.map(({ bar, message, title }) => ({ bar, message: message || title }))
     return { plot: plot?.[1] ?? null, plots: Object.fromEntries(columns), events }
   }
+}
+
+/** Nothing would ever be compared, and the alert would wait for ever. */
+function noPlot(
+  wanted: string,
+  columns: readonly (readonly [title: string, values: Float64Array])[],
+): string {
+  if (columns.length === 0) return 'The script plots nothing that could be compared.'
+  return `The script has no plot “${wanted}”. It has: ${columns.map(([title]) => `“${title}”`).join(', ')}.`
 }
 
 /** One value for each bar of the window; na before `from` and wherever the plot is not a number. */

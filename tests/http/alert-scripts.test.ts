@@ -65,6 +65,26 @@ test('a fill is told at its price without binary noise', async () => {
   expect(events).toEqual([{ bar: 0, message: 'L filled at 103.85' }])
 })
 
+test('an alert on a plot that its script has not stops with what it has', async () => {
+  const problemOf = async (plots: readonly (readonly [string, Float64Array])[], plot: string) => {
+    const run = alertScripts(
+      { kv: testKv(), bars: new BarCache(testBars()), limits: DEFAULT_LIMITS },
+      { read: () => Promise.resolve({ source: '' }) } as unknown as Scripts,
+      { advance: () => Promise.resolve({ plots, alerts: [], fills: [] }) } as unknown as KeptRuns,
+    )
+    const alert = { ...SERIES, kind: 'indicator', plot, ownerId: 'u', inputs: {}, seenBar: null, bars: 1 }
+    return run(alert as unknown as Alert, emptyBars(1)).then(
+      () => null,
+      (error: Error) => error.message,
+    )
+  }
+  const plots = [['RSI', new Float64Array(1)]] as const
+  expect(await problemOf(plots, 'RSI')).toBeNull()
+  expect(await problemOf(plots, '')).toBeNull()
+  expect(await problemOf(plots, 'RIS')).toBe('The script has no plot “RIS”. It has: “RSI”.')
+  expect(await problemOf([], '')).toBe('The script plots nothing that could be compared.')
+})
+
 const SERIES = { exchange: 'X', symbol: 'ÄÖ', interval: '15m' }
 
 class World {
