@@ -250,11 +250,14 @@ function keyOf(flags: {
   interval?: string | undefined
 }) {
   const { exchange, symbol } = tickerOf(flags)
-  if (exchange === '' || symbol === '' || flags.interval === undefined)
-    throw new UsageError('Name the series with --exchange, --symbol and --interval.')
+  const { interval = '' } = flags
+  const missing = Object.entries({ exchange, symbol, interval }).flatMap(([flag, given]) =>
+    given === '' ? [`--${flag}`] : [],
+  )
+  if (missing.length > 0) throw new UsageError(`Name the series, too: ${missing.join(', ')}.`)
   if (isLongMarketName(exchange) || isLongMarketName(symbol))
     throw new UsageError(`An exchange and a symbol have at most ${MARKET_NAME_MAX} characters each.`)
-  return seriesKey(exchange, symbol, intervalOf(flags.interval))
+  return seriesKey(exchange, symbol, intervalOf(interval))
 }
 
 function timeOf(flag: string, text: string): number {

@@ -38,6 +38,8 @@ export async function jsonBody(request: Request, maxBytes: number, options: Body
   const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
   const hash = sha256(bytes)
   if (bytes.length === 0 && !request.headers.has('content-type')) return { value: {}, hash }
+  if ((request.headers.get('content-encoding') ?? 'identity') !== 'identity')
+    throw new Problem(415, 'unsupported_media_type', 'Send the body as it is, without Content-Encoding.')
   const excess = jsonExcess(bytes, BOUNDS)
   if (excess !== null) throw malformed(`The body ${excess}`)
   const value = parseJson(decode(bytes))
@@ -132,6 +134,6 @@ function tooLarge(maxBytes: number, instead: string): Problem {
   return new Problem(
     413,
     'payload_too_large',
-    `This is too large: the body of a request, with the text of a script in it, may have at most ${most} bytes. ${instead}`,
+    `This is too large: the body of such a request may have at most ${most} bytes. ${instead}`,
   )
 }

@@ -57,7 +57,7 @@ export function fieldProblems(where: FieldProblem['in'], errors: Iterable<ValueE
       code: missing ? 'required' : (fault ?? (bounds ? 'type' : codeOf(error.type))),
       message: missing
         ? `is required: expected ${expected}`
-        : `expected ${expected}, found ${fault ? FAULTS[fault] : kindOf(error.value)}`,
+        : `expected ${expected}, found ${fault ? FAULTS[fault] : (sizeOf(error) ?? kindOf(error.value))}`,
     })
   }
   return [...byPath.values()]
@@ -134,6 +134,12 @@ function range(low: number | undefined, high: number | undefined, unit: string):
   if (high === undefined) return `of at least ${low} ${unit}`.trim()
   if (low === undefined) return `of at most ${high} ${unit}`.trim()
   return `of ${low} to ${high} ${unit}`.trim()
+}
+
+/** How long it is, where it is too long or too short. */
+function sizeOf({ type, value }: ValueError): string | null {
+  const isOfSize = /^(String(Min|Max)Length|Array(Min|Max)Items)$/.test(ValueErrorType[type] ?? '')
+  return isOfSize && value !== '' ? `one of ${(value as string | readonly unknown[]).length}` : null
 }
 
 /** The kind of a submitted value, without the value itself. */

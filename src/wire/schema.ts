@@ -127,7 +127,10 @@ export const hasDay = {
 }
 
 /** A whole number in a query. */
-export const QueryInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', expected: 'a whole number' })
+export const QueryInteger = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,14})$',
+  expected: 'a whole number, 0 or more',
+})
 
 /** `?limit=&cursor=` of every list. */
 export const PageQuery = Type.Object({

@@ -76,6 +76,14 @@ describe('refusals', () => {
       'unsupported_media_type',
     ],
     [
+      'compressed',
+      'POST',
+      '/api/auth/sign-in',
+      { body: Bun.gzipSync('{}'), headers: { 'content-encoding': 'gzip' } },
+      415,
+      'unsupported_media_type',
+    ],
+    [
       'no content type',
       'POST',
       '/api/auth/sign-in',
