@@ -152,8 +152,8 @@ export async function readPages<N extends string, A extends PageOf<N>>(
 }
 
 /**
- * A list of the server, by its name in the answer, page by page. Loading again, when `keys` change or something asks for it, loads as many pages as are
- * shown, so that what was added or removed in front shifts nothing out of sight.
+ * A list of the server, by its name in the answer, page by page. Loading again, when `keys` change or something asks for
+ * it, loads as many pages as are shown, so that what was added or removed in front shifts nothing out of sight.
  */
 export function usePages<N extends string, A extends PageOf<N>>(
   name: N,

@@ -114,8 +114,8 @@ export const orderText = (order: ReportOrder): string =>
   `${order.side === 'buy' ? 'Buy' : 'Sell'} ${quantity(order.qty)} ${order.comment || order.id}`
 
 /**
- * The ends of trades up to a bar, which are marks on the timeline. What comes after it is hidden as on the chart: a mark would say that a trade is about to begin
- * or to end, and a colour how.
+ * The ends of trades up to a bar, which are marks on the timeline. What comes after it is hidden as on the chart: a mark
+ * would say that a trade is about to begin or to end, and a colour how.
  */
 export function ticksUntil(trades: readonly ReportTrade[], bar: number) {
   return trades.flatMap(({ entryBar, exitBar, status, profit }) => {

@@ -3,7 +3,8 @@
 // Every name is resolved, every argument in its parameter's place, every conversion written out, every user
 // function copied once for each list of argument types it is called with (a Pine function without types is a
 // template). Version differences end here: v4 and v5 names and arguments are v6's here, and where versions run differently
-// (`lazy`, `toEachRound`) each expression says how, since a script and its libraries may be of several. `when=` is an If around the call (its other arguments moved out to variables before it where they have state); `transp=` is color.new.
+// (`lazy`, `toEachRound`) each expression says how, since a script and its libraries may be of several. `when=` is an If
+// around the call (its other arguments moved out to variables before it where they have state); `transp=` is color.new.
 
 import type { BuiltinFunction, BuiltinVariable, Overload } from '../builtins/registry.ts'
 import type { BinaryOperator, UnaryOperator } from '../1-parse/tree.ts'

@@ -1,6 +1,7 @@
 // str.*: text.
 //
-// na text in, na out, but for its length, 0 (K16), and str.tostring and str.format, which write NaN. Whatever makes text longer checks the limit.
+// na text in, na out, but for its length, 0 (K16), and str.tostring and str.format, which write NaN. Whatever makes text
+// longer checks the limit.
 
 import { invalidSubstring, stringWouldBeTooLong } from '../messages/failing.ts'
 import { zoneNamed } from '../runtime/date-parts.ts'

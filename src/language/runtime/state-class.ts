@@ -30,8 +30,8 @@ export interface BarsFill {
 }
 
 /**
- * One series, one length (or what else is second) and what else there is, the same on every bar. A column of one block is indexed with its mask, a
- * whole one with -1.
+ * One series, one length (or what else is second) and what else there is, the same on every bar. A column of one block is
+ * indexed with its mask, a whole one with -1.
  */
 export type LengthColumns<Second = number> = readonly [
   target: Float64Array,

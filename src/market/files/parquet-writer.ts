@@ -1,7 +1,7 @@
 // Writes bars as Parquet, a group of rows at a time, so that a series of any length needs the memory of one group.
 //
-// The simplest file that every reader takes (parquet-format, version 1): six required columns (seven where it is known what was bought), plain values packed with
-// zstd. What stands where is told at the end, in Thrift's compact protocol.
+// The simplest file that every reader takes (parquet-format, version 1): six required columns (seven where it is known what
+// was bought), plain values packed with zstd. What stands where is told at the end, in Thrift's compact protocol.
 
 import { type Bars, BAR_FIELDS, columnsOf, withSides } from '../bars.ts'
 

@@ -122,8 +122,8 @@ export class Steps {
   }
 
   /**
-   * The closed bars of a range, from what answers for the series. A stream stores only those; of others the newest may be forming, and nobody says when it is as
-   * it stays, so it counts once the next one is there.
+   * The closed bars of a range, from what answers for the series. A stream stores only those; of others the newest may be
+   * forming, and nobody says when it is as it stays, so it counts once the next one is there.
    */
   async closed(
     userId: string,

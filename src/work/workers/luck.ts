@@ -1,5 +1,5 @@
-// How much of a sweep's best is luck: the two tests that take long (`broker/statistics/overfitting.ts`, `broker/statistics/reality-check.ts`),
-// in parts that any worker of any server can do by itself.
+// How much of a sweep's best is luck: the two tests that take long (`broker/statistics/overfitting.ts` and
+// `broker/statistics/reality-check.ts`), in parts that any worker of any server can do by itself.
 //
 // A part is a range of the pairs of splits, of the drawn histories, or of both. What it finds of them hangs on nothing else, so
 // the whole is the same to the last bit, whoever did which part, and however many there were.
