@@ -239,7 +239,8 @@ export class Drawings {
       let last = drawing.changes.at(-1)
       if (last?.bar !== bar) {
         last = { bar }
-        const changes = drawing.changes === UNCHANGED ? [] : (drawing.changes as DrawingChange[])
+        // The empty one may be of others, too, also after a snapshot was read.
+        const changes = drawing.changes.length === 0 ? [] : (drawing.changes as DrawingChange[])
         if (changes.length >= CHANGES_MAX) changes.splice(0, CHANGES_MAX / 2)
         changes.push(last)
         drawing.changes = changes
