@@ -1,8 +1,10 @@
 // What every endpoint does before and around its own work, as tables of scenarios.
+import { Type } from '@sinclair/typebox'
 
 import { describe, expect, test } from 'bun:test'
 import { barCsv } from '../bar-csv.ts'
 import { addressList } from '../../src/http/peer.ts'
+import { checkBody } from '../../src/http/validate.ts'
 import { testKv } from '../store/test-store.ts'
 import { HandFleet } from './fleet.ts'
 import { testServer, type Call } from './server.ts'
@@ -166,6 +168,17 @@ test('fields are named by JSON Pointer, each once, and what was sent is not repe
     { in: 'body', path: '/email', code: 'required' },
     { in: 'body', path: '/password', code: 'required' },
   ])
+})
+
+test('what is too long or too short is told with its length, and not repeated', () => {
+  const schema = Type.Object({
+    text: Type.String({ maxLength: 2 }),
+    list: Type.Array(Type.Integer(), { minItems: 2 }),
+  })
+  const refused = () => checkBody(schema, { text: 'xyz', list: [7] }, [])
+  expect(refused).toThrow(
+    'body /text: expected a string of at most 2 characters, found one of 3 (and 1 more)',
+  )
 })
 
 test('the same error as problem+json for whoever asks', async () => {
