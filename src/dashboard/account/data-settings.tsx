@@ -9,7 +9,7 @@ import { Check, pageStyles as p, Show, useAnswer } from '../frame/page.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { Badge, Failure } from '../ui/ui.tsx'
-import { buttons, download } from '../ui/buttons.tsx'
+import { buttons, downloadItem } from '../ui/buttons.tsx'
 import { Section } from '../frame/section.tsx'
 
 export const DataSettings = () => (
@@ -47,7 +47,7 @@ function Export() {
       </Check>
       <p>
         {buttons([
-          download('Export everything', '/api/platform/export', { bars: bars.value ? 'yes' : null }),
+          downloadItem('Export everything', '/api/platform/export', { bars: bars.value ? 'yes' : null }),
         ])}
       </p>
     </>

@@ -12,7 +12,7 @@ import { AddSymbol } from '../watchlists/add-symbol.tsx'
 import { changeList, forget, type Watchlist } from '../watchlists/lists.ts'
 import { WatchlistRows } from '../watchlists/watchlist-table.tsx'
 import s from './markets.module.css'
-import { download, deletion } from '../ui/buttons.tsx'
+import { downloadItem, deletion } from '../ui/buttons.tsx'
 
 const NAME_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
@@ -29,7 +29,7 @@ export function ListOfSymbols({ list, isNew }: { readonly list: Watchlist; reado
           label="More for this list"
           items={[
             item('Rename', 'code', () => rename(list)),
-            download('Export as CSV', `/api/platform/watchlists/${list.id}/export`),
+            downloadItem('Export as CSV', `/api/platform/watchlists/${list.id}/export`),
             '-',
             deletion(deletionOf(list)),
           ]}

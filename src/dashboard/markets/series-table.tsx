@@ -23,7 +23,7 @@ import { forgetSymbols } from '../watchlists/quotes.ts'
 import s from './markets.module.css'
 import { SYMBOL_TYPES } from '../../lib/symbol-type.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
-import { download } from '../ui/buttons.tsx'
+import { downloadItem } from '../ui/buttons.tsx'
 
 const SERIES_FIELDS = seriesFields()
 
@@ -156,7 +156,7 @@ function SeriesMenu({ row, onChanged }: { readonly row: Row; readonly onChanged:
   const stop = () => attempt(call('DELETE /api/platform/feeds', { query: series }), onChanged)
   const follow = () => attempt(call('POST /api/platform/feeds', { body: series }), onChanged)
   const file = (name: string, format: string) =>
-    download(`Download as ${name}`, '/api/platform/bars/export', { ...series, format })
+    downloadItem(`Download as ${name}`, '/api/platform/bars/export', { ...series, format })
   return (
     <Menu
       label={`More for ${row.symbol} ${row.interval}`}

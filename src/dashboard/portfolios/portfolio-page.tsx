@@ -17,7 +17,7 @@ import { bottom } from '../workspace.ts'
 import type { Portfolio, PortfolioResult } from '../../wire/portfolio.ts'
 import { togetherness } from './portfolio-model.ts'
 import s from './portfolios.module.css'
-import { buttons, download } from '../ui/buttons.tsx'
+import { buttons, downloadItem } from '../ui/buttons.tsx'
 import { Section } from '../frame/section.tsx'
 
 export function PortfolioPage({ id = '' }: { readonly id?: string }) {
@@ -94,7 +94,10 @@ function Result({ portfolio, result }: ResultProps) {
       <p class={s.files}>
         {buttons(
           ['Trades', 'Equity', 'Parts'].map((file) =>
-            download(`${file} as CSV`, `/api/platform/portfolios/${portfolio.id}/${file.toLowerCase()}.csv`),
+            downloadItem(
+              `${file} as CSV`,
+              `/api/platform/portfolios/${portfolio.id}/${file.toLowerCase()}.csv`,
+            ),
           ),
           'small',
         )}

@@ -15,7 +15,7 @@ import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field } from '../ui/ui.tsx'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
 import s from './scans.module.css'
-import { download, buttons } from '../ui/buttons.tsx'
+import { downloadItem, buttons } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 
 const PAGE = 1000
@@ -49,7 +49,7 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
             note: `When bars come, the markets where a condition becomes true are ${ways}`,
             on: one.watch !== null,
           }),
-        download('CSV', `/api/platform/scans/${id}/results.csv`, { where }),
+        downloadItem('CSV', `/api/platform/scans/${id}/results.csv`, { where }),
       ]}
     >
       {(one) => (

@@ -24,7 +24,7 @@ import { heatOf, nameOf, scoreText, shownChoice, trialRun, type Choice } from '.
 import s from './sweeps.module.css'
 import { TrialButton } from './trial-button.tsx'
 import { VerdictView, type VerdictProps } from './verdict-view.tsx'
-import { download } from '../ui/buttons.tsx'
+import { downloadItem } from '../ui/buttons.tsx'
 import { item } from '../ui/menu.tsx'
 import { Section } from '../frame/section.tsx'
 
@@ -54,7 +54,7 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
           item('Share', 'bulb', () =>
             openDialog(<ShareSweep sweep={one} verdict={verdict} trials={trials} />),
           ),
-        download('CSV', `/api/platform/sweeps/${id}/results.csv`),
+        downloadItem('CSV', `/api/platform/sweeps/${id}/results.csv`),
       ]}
     >
       {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}

@@ -12,7 +12,7 @@ import j from '../jobs/jobs.module.css'
 import s from './sweeps.module.css'
 import { boundsOf, lineOf } from './sweep-model.ts'
 import { TrialButton } from './trial-button.tsx'
-import { buttons, download } from '../ui/buttons.tsx'
+import { buttons, downloadItem } from '../ui/buttons.tsx'
 import { Section } from '../frame/section.tsx'
 
 type Forward = NonNullable<Verdict['walkForward']>
@@ -159,7 +159,7 @@ function Equity({ id, cell, place, stitched }: EquityProps) {
         ]}
       />
       {buttons(
-        [download('Equity as CSV', `/api/platform/sweeps/${id}/walk-forward.csv`, { cell: place })],
+        [downloadItem('Equity as CSV', `/api/platform/sweeps/${id}/walk-forward.csv`, { cell: place })],
         'small',
       )}
     </div>

@@ -30,7 +30,7 @@ export const buttons = (acts: MenuItems, look: 'small' | 'quiet' | 'small quiet'
   )
 
 /** What fetches a file of the server. */
-export const download = (text: string, path: string, query?: Parameters<typeof apiUrl>[1]): MenuItem =>
+export const downloadItem = (text: string, path: string, query?: Parameters<typeof apiUrl>[1]): MenuItem =>
   item(text, 'download', () => location.assign(apiUrl(path, query)))
 
 /** The last of a menu: it asks before it deletes. */
