@@ -275,10 +275,17 @@ describe.skipIf(noBrowser)('pages', () => {
       const source =
         '//@version=6\nindicator("Far")\nlength = input.int(14, "Length", minval = 2)\nplot(ta.sma(close, length))\nplot(close, "Near")\n'
       await page.request.post(`${api}/scripts`, { data: { name: 'Far average', source }, headers })
+      // The list of scripts comes after the name of one was typed.
+      const typed = Promise.withResolvers<void>()
+      await page.route('**/api/platform/scripts', async (route) => {
+        await typed.promise
+        await route.fallback()
+      })
       await page.goto(`${site.url}/alerts`)
       await page.getByRole('button', { name: 'New alert' }).click()
       await page.getByLabel('What', { exact: true }).selectOption('An indicator')
       await page.getByLabel('Script', { exact: true }).fill('Far average')
+      typed.resolve()
       await page.getByText('1, all as the script has them').click()
       await page.getByLabel('Plot', { exact: true }).selectOption('Near crosses a level')
       await page.getByLabel('Length').fill('1')

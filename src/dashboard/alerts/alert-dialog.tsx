@@ -1,6 +1,6 @@
 // The form of an alert, for a new one and for changing one. It opens over whatever page one is on.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call } from '../api-client.ts'
 import { useListed } from '../chart/listed-symbols.ts'
 import type { Checked } from '../editor/documents.ts'
@@ -275,6 +275,11 @@ function WhichScript({ form, all }: Pick<WhatProps, 'form' | 'all'>) {
     .map((one, i, them) =>
       them.findIndex(({ text }) => text === one.text) === i ? one : { ...one, text: `${one.text} (${i})` },
     )
+  // A name may be typed before the list that it stands in has come.
+  const meant = scriptId === '' ? those.find(({ text }) => text === typed) : undefined
+  useEffect(() => {
+    if (meant) form.change(asked(meant))
+  }, [meant?.key])
   return (
     <Field
       label="Script"
@@ -284,8 +289,7 @@ function WhichScript({ form, all }: Pick<WhatProps, 'form' | 'all'>) {
       problem={form.problem('scriptId')}
       onInput={(text) => {
         setTyped(text)
-        const one = those.find((each) => each.text === text)
-        form.change(one ? asked(one) : { scriptId: '' })
+        form.change({ scriptId: '' })
       }}
     />
   )
