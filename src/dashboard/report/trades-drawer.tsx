@@ -37,21 +37,93 @@ const lookAtWidth = (width: number): Look => (width >= 1200 ? 'wide' : width >= 
 interface TradeColumn extends Sortable<ReportTrade> {
   readonly text: string
   readonly left?: boolean
+  readonly cell: (trade: ReportTrade, of: Shown) => ComponentChildren
+  /** The classes of its cells, but for `left`. */
+  readonly look?: string | ((trade: ReportTrade) => string)
+  /** What may be too long for its cell. */
+  readonly title?: (trade: ReportTrade) => string
+  /** Without a head over it, as on a phone, its cells say what they are. */
+  readonly named?: boolean
 }
+
+/** What the cells of all trades share. `clock`: its bars are shorter than a day. */
+type Shown = Pick<Report, 'currency' | 'mintick'> & { readonly clock: boolean }
+
+const entryName = (trade: ReportTrade) => trade.entryComment || trade.entryId
+const isOpen = (trade: ReportTrade) => trade.status === 'open'
+const ofProfit = (trade: ReportTrade) => cx('num', tone(trade.profit))
+const moment = (time: number, name: string, { clock }: Shown) => (
+  <>
+    <span class="num">{timeText(time, zone.value, clock)}</span> <span class="muted">{name}</span>
+  </>
+)
+
+/** Those of the CSV are TradingView's, and stand in `wire/trade-list.ts`. */
 const COLUMNS: readonly TradeColumn[] = [
-  { of: 'n', text: '#' },
-  { of: 'side', text: 'Side', left: true },
-  { of: 'entry', text: 'Entry', sort: (trade) => trade.entryTime, left: true },
-  { of: 'entryPrice', text: 'Price' },
-  { of: 'exit', text: 'Exit', sort: (trade) => trade.exitTime, left: true },
-  { of: 'exitPrice', text: 'Price' },
-  { of: 'qty', text: 'Size' },
-  { of: 'profit', text: 'Profit' },
-  { of: 'profitPct', text: '%' },
-  { of: 'cum', text: 'Total', sort: (trade) => trade.cumProfit },
-  { of: 'runup', text: 'Best', sort: (trade) => trade.runupPct },
-  { of: 'drawdown', text: 'Worst', sort: (trade) => trade.drawdownPct },
-  { of: 'bars', text: 'Bars', sort: (trade) => trade.exitBar - trade.entryBar },
+  { of: 'n', text: '#', look: 'num muted', cell: ({ n }) => n },
+  { of: 'side', text: 'Side', left: true, cell: ({ side }) => (side === 'long' ? 'Long' : 'Short') },
+  {
+    of: 'entry',
+    text: 'Entry',
+    left: true,
+    sort: ({ entryTime }) => entryTime,
+    title: entryName,
+    cell: (trade, of) => moment(trade.entryTime, entryName(trade), of),
+  },
+  { of: 'entryPrice', text: 'Price', look: 'num', cell: (trade, of) => price(trade.entryPrice, of.mintick) },
+  {
+    of: 'exit',
+    text: 'Exit',
+    left: true,
+    sort: ({ exitTime }) => exitTime,
+    title: (trade) => (isOpen(trade) ? '' : exitName(trade)),
+    cell: (trade, of) =>
+      isOpen(trade) ? <span class="muted">Open</span> : moment(trade.exitTime, exitName(trade), of),
+  },
+  {
+    of: 'exitPrice',
+    text: 'Price',
+    look: (trade) => cx('num', isOpen(trade) && 'muted'),
+    cell: ({ exitPrice }, { mintick }) => price(exitPrice, mintick),
+  },
+  { of: 'qty', text: 'Size', look: 'num', named: true, cell: ({ qty }) => quantity(qty) },
+  {
+    of: 'profit',
+    text: 'Profit',
+    look: ofProfit,
+    cell: ({ profit }, { currency }) => money(profit, currency, { plus: true }),
+  },
+  { of: 'profitPct', text: '%', look: ofProfit, cell: ({ profitPct }) => gain(profitPct) },
+  {
+    of: 'cum',
+    text: 'Total',
+    look: 'num',
+    named: true,
+    sort: ({ cumProfit }) => cumProfit,
+    cell: ({ cumProfit }, { currency }) => money(cumProfit, currency),
+  },
+  {
+    of: 'runup',
+    text: 'Best',
+    look: 'num muted',
+    sort: ({ runupPct }) => runupPct,
+    cell: ({ runupPct }) => percent(runupPct),
+  },
+  {
+    of: 'drawdown',
+    text: 'Worst',
+    look: 'num muted',
+    sort: ({ drawdownPct }) => drawdownPct,
+    cell: ({ drawdownPct }) => percent(drawdownPct),
+  },
+  {
+    of: 'bars',
+    text: 'Bars',
+    look: 'num',
+    named: true,
+    sort: (trade) => trade.exitBar - trade.entryBar,
+    cell: (trade) => trade.exitBar - trade.entryBar,
+  },
 ]
 
 export function TradesDrawer() {
@@ -83,7 +155,7 @@ function TradeTable({ report, name }: { report: Report; name: string }) {
     () => sorted(report.trades, COLUMNS, sort).filter((trade) => trade.exitTime <= until),
     [report, sort, until],
   )
-  const clock = showsClock(report.interval)
+  const of = { ...report, clock: showsClock(report.interval) }
 
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => {
@@ -167,8 +239,7 @@ function TradeTable({ report, name }: { report: Report; name: string }) {
             <Row
               key={trade.n}
               trade={trade}
-              report={report}
-              clock={clock}
+              of={of}
               y={(first + i) * height}
               index={first + i + 2}
               onChoose={() => choose(first + i)}
@@ -208,44 +279,13 @@ function knownUntil(report: Report): number {
 
 interface RowProps {
   readonly trade: ReportTrade
-  readonly report: Report
-  readonly clock: boolean
+  readonly of: Shown
   readonly y: number
   readonly index: number
   readonly onChoose: () => void
 }
 
-/** What stands in the cells of a trade, by column: its text, its classes, and what a phone writes before it. */
-function cellsOf(trade: ReportTrade, { currency, mintick }: Report, clock: boolean): readonly Cell[] {
-  const isOpen = trade.status === 'open'
-  const entryName = trade.entryComment || trade.entryId
-  const moment = (time: number, name: string) => (
-    <>
-      <span class="num">{timeText(time, zone.value, clock)}</span> <span class="muted">{name}</span>
-    </>
-  )
-  const ofProfit = cx('num', tone(trade.profit))
-  return [
-    ['n', trade.n, 'num muted'],
-    ['side', trade.side === 'long' ? 'Long' : 'Short', s.left],
-    ['entry', moment(trade.entryTime, entryName), s.left, { title: entryName }],
-    ['entryPrice', price(trade.entryPrice, mintick), 'num'],
-    isOpen
-      ? ['exit', <span class="muted">Open</span>, s.left]
-      : ['exit', moment(trade.exitTime, exitName(trade)), s.left, { title: exitName(trade) }],
-    ['exitPrice', price(trade.exitPrice, mintick), cx('num', isOpen && 'muted')],
-    ['qty', quantity(trade.qty), 'num', { 'data-head': 'Size' }],
-    ['profit', money(trade.profit, currency, { plus: true }), ofProfit],
-    ['profitPct', gain(trade.profitPct), ofProfit],
-    ['cum', money(trade.cumProfit, currency), 'num', { 'data-head': 'Total' }],
-    ['runup', percent(trade.runupPct), 'num muted'],
-    ['drawdown', percent(trade.drawdownPct), 'num muted'],
-    ['bars', trade.exitBar - trade.entryBar, 'num', { 'data-head': 'Bars' }],
-  ]
-}
-type Cell = readonly [column: string, shown: ComponentChildren, look: string | undefined, more?: object]
-
-const Row = ({ trade, report, clock, y, index, onChoose }: RowProps) => (
+const Row = ({ trade, of, y, index, onChoose }: RowProps) => (
   <div
     id={`trade-${trade.n}`}
     role="row"
@@ -256,9 +296,16 @@ const Row = ({ trade, report, clock, y, index, onChoose }: RowProps) => (
     onClick={onChoose}
     onPointerEnter={() => (hoveredTrade.value = trade.n)}
   >
-    {cellsOf(trade, report, clock).map(([column, shown, look, more]) => (
-      <div key={column} role="gridcell" data-column={column} class={look} {...more}>
-        {shown}
+    {COLUMNS.map(({ of: column, text, left, look, title, named, cell }) => (
+      <div
+        key={column}
+        role="gridcell"
+        data-column={column}
+        data-head={named && text}
+        class={cx(left && s.left, typeof look === 'function' ? look(trade) : look)}
+        title={title?.(trade) || undefined}
+      >
+        {cell(trade, of)}
       </div>
     ))}
   </div>
