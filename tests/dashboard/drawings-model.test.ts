@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { regression, volumeProfile, vwapFrom } from '../../src/dashboard/drawings/calculations.ts'
-import { History } from '../../src/dashboard/chart/history.ts'
+import { Undo } from '../../src/dashboard/chart/undo.ts'
 import LINE_SCRIPT from '../../src/dashboard/drawings/drawn-line.pine' with { type: 'text' }
 import {
   merged,
@@ -143,21 +143,21 @@ test('the value area grows to the side that has more until it has 70 %', () => {
 
 test('steps are taken back and done again until something else is done', () => {
   const told: string[] = []
-  const history = new History()
+  const steps = new Undo()
   const step = (name: string) =>
-    history.add({ undo: () => void told.push(`-${name}`), redo: () => void told.push(`+${name}`) })
+    steps.add({ undo: () => void told.push(`-${name}`), redo: () => void told.push(`+${name}`) })
   step('a')
   step('b')
-  history.undo()
-  history.undo()
-  history.undo()
-  history.redo()
+  steps.undo()
+  steps.undo()
+  steps.undo()
+  steps.redo()
   expect(told).toEqual(['-b', '-a', '+a'])
-  expect([history.canUndo.value, history.canRedo.value]).toEqual([true, true])
+  expect([steps.canUndo.value, steps.canRedo.value]).toEqual([true, true])
   step('c')
-  expect(history.canRedo.value).toBe(false)
-  history.undo()
-  history.undo()
+  expect(steps.canRedo.value).toBe(false)
+  steps.undo()
+  steps.undo()
   expect(told.slice(3)).toEqual(['-c', '-a'])
 })
 

@@ -7,7 +7,7 @@
 import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { keysShown, turns } from '../commands.ts'
-import { timeline } from '../chart/history.ts'
+import { timeline } from '../chart/undo.ts'
 import { MenuList, type MenuItem } from '../ui/menu.tsx'
 import { focusChart } from '../chart/on-screen.ts'
 import { Icon } from '../ui/icon.tsx'

@@ -2,8 +2,8 @@
 
 import { batch, signal } from '@preact/signals'
 import { expect, test } from 'bun:test'
-import { keepSteps } from '../../src/dashboard/chart/charts-history.ts'
-import { History } from '../../src/dashboard/chart/history.ts'
+import { keepSteps } from '../../src/dashboard/chart/charts-undo.ts'
+import { Undo } from '../../src/dashboard/chart/undo.ts'
 import type { Charts, OneChart } from '../../src/dashboard/charts.ts'
 
 const one = (id: string, change: Partial<OneChart> = {}): OneChart => ({
@@ -21,7 +21,7 @@ const START: Charts = { shape: '2-beside', links: [], active: 'a', script: 'a', 
 function watched() {
   const charts = signal<Charts>(START)
   const layout = signal('')
-  const timeline = new History()
+  const timeline = new Undo()
   let time = 0
   let puts = 0
   const stop = keepSteps({
@@ -112,7 +112,7 @@ test('opening a layout ends the steps that can be undone; naming the present one
   expect(timeline.canUndo.value).toBe(false)
 })
 
-test('a history that was ended notes no further step', () => {
+test('a timeline that was ended notes no further step', () => {
   const { change, timeline, stop } = watched()
   stop()
   change('a', { type: 'line' })

@@ -4,14 +4,14 @@
 
 import { effect } from '@preact/signals'
 import type { Charts, Writable } from '../charts.ts'
-import type { History, Step } from './history.ts'
+import type { Undo, Step } from './undo.ts'
 
 /** Changes of one thing that follow each other this closely are one step, as while a colour is being chosen. */
 const TOGETHER_MS = 800
 
 interface Watched {
   readonly charts: Writable<Charts>
-  readonly timeline: History
+  readonly timeline: Undo
   readonly now: () => number
   /** Name of the open layout. When another is opened, the steps end, since they belong to other charts. */
   readonly layout: () => string

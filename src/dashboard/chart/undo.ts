@@ -11,7 +11,7 @@ export interface Step {
 const KEPT = 200
 const NONE: Readonly<Record<'done' | 'undone', readonly Step[]>> = { done: [], undone: [] }
 
-export class History {
+export class Undo {
   readonly #steps = signal(NONE)
   readonly canUndo: ReadonlySignal<boolean> = computed(() => this.#steps.value.done.length > 0)
   readonly canRedo: ReadonlySignal<boolean> = computed(() => this.#steps.value.undone.length > 0)
@@ -45,4 +45,4 @@ export class History {
   }
 }
 
-export const timeline = new History()
+export const timeline = new Undo()
