@@ -2,7 +2,7 @@
 // moment later.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { watchBackup } from '../account/watch-backup.ts'
 import { call } from '../api-client.ts'
 import { commands } from '../commands.ts'
@@ -150,7 +150,8 @@ const queryField = (text: string, chosen: string | undefined, onInput: (text: st
 function useFocusBack(box: { readonly current: HTMLElement | null }): void {
   // Asked before its own field takes the focus, which an effect would find there.
   const [before] = useState(() => document.activeElement as HTMLElement | null)
-  useEffect(
+  // In a layout effect: who takes Esc at once may be before the other kind.
+  useLayoutEffect(
     () => () => {
       const { activeElement: now, body } = document
       if (now === null || now === body || box.current?.contains(now)) before?.focus()
