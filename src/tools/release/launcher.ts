@@ -63,6 +63,8 @@ function parents(): string {
   }
 }
 
+// Asked before the executable is there, since whoever sees that may end them at once.
+const before = parents()
 const path = executable()
 // A terminal sends these two to both; the server takes a second one for impatience.
 const fromTerminal = ['SIGINT', 'SIGQUIT'] as const
@@ -78,7 +80,6 @@ const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
 // npm starts commands through a shell. Told to stop it ends that shell, and nobody tells the command; and what ends npm itself
 // leaves the shell waiting for the command.
 if (process.env['npm_lifecycle_event'] !== undefined) {
-  const before = parents()
   const watch = setInterval(() => {
     if (parents() === before) return
     clearInterval(watch)
