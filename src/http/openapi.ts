@@ -111,8 +111,6 @@ function webhooks(schemas: Record<string, unknown>): object {
           operationId: `event${pascal(event)}`,
           summary: `\`${event}\``,
           security: [],
-          description:
-            'Signed: `X-Service-Signature`, and `webhook-id`, `webhook-timestamp`, `webhook-signature` after Standard Webhooks. Any 2xx answer takes it.',
           requestBody: { required: true, content: json(hoist(deliveredBody(event), schemas)) },
           responses: { '2XX': { description: 'Taken; anything else is tried again.' } },
         },

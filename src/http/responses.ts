@@ -150,6 +150,7 @@ export function aboutErrors(): string {
   return [
     'Backtests, replays, alerts, ideas and webhooks.',
     'Answers of 16 kB and more are compressed for who sends `Accept-Encoding`: zstd, br or gzip. Their ETag is the weak form (`W/…`) of the plain one; either is good in `If-None-Match`.',
+    'Events sent to webhooks are signed: `X-Service-Signature`, and `webhook-id`, `webhook-timestamp`, `webhook-signature` after Standard Webhooks. Any 2xx answer takes one.',
     '## Errors',
     'A refusal is `{"ok":false,"error":{"code","message","requestId"}}`, for every path, unknown ones (404 `not_found`) and other methods of known ones (405 `method_not_allowed`) included; with `Accept: application/problem+json` the same as RFC 9457 has it. Compare `code`; `message` is for people.',
     'What is no HTTP is answered before this API sees it, by a bare status without a body, and the connection is closed: 400 (a malformed request line, header or chunk, no `Host`, two lengths), 413 (a body announced larger than any address takes), 431 (more than 16 kB or 100 of headers, or as long an address), 505 (other versions than HTTP/1.0 and 1.1). On a method that HTTP does not know the connection is closed without an answer.',
