@@ -5,6 +5,7 @@
 // without a partner are missing or extra. The export's times are in the chart's zone, which the file does not name: unless it
 // is given, it is taken to be the zone in which most entries coincide with entries of the report.
 
+import { tidy } from '../lib/tidy.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { zoneOf, type Zone } from '../market/zone.ts'
 import { COMPARED_FIELDS, type ComparedField, type Comparison } from '../wire/backtest.ts'
@@ -137,7 +138,8 @@ export function compareTrade(
     expected: string | number | null,
     found: string | number,
   ) => {
-    if (!equal && fields.includes(field)) differences.push({ field, expected, found })
+    if (!equal && fields.includes(field))
+      differences.push({ field, expected, found: typeof found === 'number' ? tidy(found) : found })
   }
   check('side', want.side === got.side, want.side, got.side)
   for (const [field, fill, time] of [

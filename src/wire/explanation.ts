@@ -31,7 +31,7 @@ export const ExplanationCause = Type.Object({
     words(
       'as_of initial_capital default_qty pyramiding process_orders_on_close calc_on_order_fills',
       'calc_on_every_history_tick fill_limits bar_magnifier margin commission slippage close_entries_rule',
-      'currency inputs script_version other_feed history_missing more_history less_history session',
+      'currency inputs contradiction script_version other_feed history_missing more_history less_history session',
       'smallest_quantity tick_size point_value',
     ),
   ),
@@ -57,7 +57,7 @@ export const Explanation = Type.Object(
       }),
       {
         description:
-          'What has to change together for that, the likeliest first; `script_version`, `other_feed` and `history_missing` are named by the lists alone and change nothing.',
+          'What has to change together for that, the likeliest first; `contradiction` (a row that cannot be, whatever made it), `script_version`, `other_feed` and `history_missing` are named by the lists alone and change nothing.',
       },
     ),
     ...changes,

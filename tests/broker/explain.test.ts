@@ -221,6 +221,53 @@ describe('what no setting explains', () => {
     ])
   })
 
+  test.each(['commission_value', 'nothing'])(
+    'a row that was altered is said to contradict itself, with %s',
+    (fee) => {
+      const own = request({
+        bars: selectBars(BARS, { last: 300 }),
+        overrides: fee === 'nothing' ? {} : { commission_value: 0.1 },
+      })
+      const { report } = runBacktest(own)
+      const { n, side, qty, entryPrice, exitPrice, profit, exitTime } = report.trades[8]!
+      const altered = (change: object) =>
+        explained(
+          exportOf({ ...report, trades: report.trades.with(8, { ...report.trades[8]!, ...change }) }),
+          own,
+        )!
+      const price = (value: number) => String(Number(value.toFixed(6)))
+      const cents = (value: number) => String(Number(value.toFixed(2)))
+      const bar = BARS.time.indexOf(exitTime)
+      const range = `${BARS.low[bar]} to ${BARS.high[bar]}`
+      for (const [change, said] of [
+        [{ profit: profit + 5 }, [`${cents(profit)}, not of ${cents(profit + 5)}`]],
+        [
+          { qty: qty * 2 },
+          [`from ${price(entryPrice)} to ${price(exitPrice)} with ${qty * 2} is a profit of`],
+        ],
+        [
+          { exitPrice: exitPrice + 7 },
+          [`to ${price(exitPrice + 7)} with`, `its exit at ${price(exitPrice + 7)} lies`, range],
+        ],
+        // One that thought of the profit, too.
+        [
+          {
+            exitPrice: exitPrice + 7,
+            profit: profit + ((side === 'long' ? 7 : -7) - (fee === 'nothing' ? 0 : 0.007)) * qty,
+          },
+          [`Trade ${n} of the export contradicts itself: its exit`, range],
+        ],
+      ] as const) {
+        const { message, causes, expected, exact } = altered(change)
+        expect([exact, causes.map(({ kind }) => kind)]).toEqual([expected - 1, ['contradiction']])
+        expect(message).toBe(`${causes[0]!.message}. ${exact} of ${expected} trades agree.`)
+        for (const one of [`Trade ${n} of the export contradicts itself: `, ...said])
+          expect(message).toContain(one)
+        expect(message).not.toMatch(/another version|\d\.\d{9}/)
+      }
+    },
+  )
+
   test('trades that only the run has are told apart from those that differ', () => {
     const { report } = runBacktest(request())
     const trades = report.trades.toSpliced(20, 3)

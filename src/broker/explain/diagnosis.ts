@@ -1,4 +1,5 @@
-// What an export tells of causes that no run can try: bars that you have not, bars of another feed, another text of the script.
+// What an export tells of causes that no run can try: rows that were altered, bars that you have not, bars of another feed, another
+// text of the script.
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Zone } from '../../market/zone.ts'
@@ -7,12 +8,13 @@ import type { Report } from '../../wire/report.ts'
 import { compareTrade, type Pair } from '../compare.ts'
 import type { ExportedTrade } from '../exported/trade-list.ts'
 import type { ExplainedChange } from './change.ts'
+import { contradictionOf } from './contradiction.ts'
+import { barAt, barOutside } from './notes.ts'
 
 /** So many fills of a list must say the same. */
 const SHARE = 0.03
 /** So many trades agree behind the last one that differs where only the beginning does. */
 const SETTLED = 8
-const MINUTE = 60_000
 
 interface Evidence {
   readonly expected: readonly ExportedTrade[]
@@ -24,7 +26,13 @@ interface Evidence {
 
 /** The likeliest such cause; null if nothing in the lists speaks for one. */
 export function diagnosisOf(evidence: Evidence): ExplainedChange | null {
-  return otherCurrency(evidence) ?? missingHistory(evidence) ?? otherFeed(evidence) ?? otherSignals(evidence)
+  return (
+    contradictionOf(evidence) ??
+    otherCurrency(evidence) ??
+    missingHistory(evidence) ??
+    otherFeed(evidence) ??
+    otherSignals(evidence)
+  )
 }
 
 /** What is left when nothing else is. */
@@ -77,11 +85,9 @@ function otherFeed({ pairs, report, bars, zone }: Evidence): ExplainedChange | n
   let fills = 0
   for (const [want, got] of pairs) {
     if (!want) continue
-    for (const { wall, price } of [want.entry, want.exit]) {
-      const bar = lowerBound(bars.time, zone.toUtc(wall))
-      if (Math.abs((bars.time[bar] ?? NaN) - zone.toUtc(wall)) >= MINUTE) continue
-      fills++
-      isOutside += Number(price > bars.high[bar]! + 1.5 * mintick || price < bars.low[bar]! - 1.5 * mintick)
+    for (const fill of [want.entry, want.exit]) {
+      fills += Number(barAt(bars, zone, fill) >= 0)
+      isOutside += Number(barOutside(bars, zone, fill, 1.5 * mintick) >= 0)
     }
     if (got && Math.abs(got.entryPrice - bars.open[lowerBound(bars.time, got.entryTime)]!) < mintick / 2)
       steps.push((want.side === 'long' ? 1 : -1) * Math.round((want.entry.price - got.entryPrice) / mintick))

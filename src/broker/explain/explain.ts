@@ -263,6 +263,7 @@ export class Explainer {
     const best = found.agrees || isPart ? found : base
     const { bars, symbol } = changed(request, this.#options, best.changes)
     const untold = best.agrees ? null : this.#untold(base, best, request, zone)
+    const isCertain = untold?.kind === 'contradiction'
     const causes = [
       ...(untold === null ? [] : [{ ...asCause(untold), since: this.#since(best.changes, request, zone) }]),
       ...best.changes.map((change) => {
@@ -296,9 +297,12 @@ export class Explainer {
       })
     return {
       message: [
+        ...(isCertain ? [`${untold.message}.`] : []),
         ...madeWhen(best),
-        sentence(base, best, this.#expected.length, this.#isComplete),
-        ...(untold === null ? [] : [`Likeliest: ${untold.message}.`]),
+        isCertain && best === base
+          ? `${best.exact} of ${this.#expected.length} trades agree.`
+          : sentence(base, best, this.#expected.length, this.#isComplete),
+        ...(untold === null || isCertain ? [] : [`Likeliest: ${untold.message}.`]),
       ].join(' '),
       expected: this.#expected.length,
       exact: best.exact,

@@ -35,9 +35,8 @@ export function notesOn(expected: readonly ExportedTrade[], bars: Bars, zone: Zo
   let outside = 0
   for (const [i, fill] of fills.entries()) {
     if (times[i]! < first || times[i]! > last + DAY) continue
-    const bar = barAt(bars, times[i]!, fill)
-    if (bar < 0) missing++
-    else if (fill.price > bars.high[bar]! + slack || fill.price < bars.low[bar]! - slack) outside++
+    if (barAt(bars, zone, fill) < 0) missing++
+    else if (barOutside(bars, zone, fill, slack) >= 0) outside++
   }
   if (missing > 0)
     notes.push({
@@ -52,21 +51,25 @@ export function notesOn(expected: readonly ExportedTrade[], bars: Bars, zone: Zo
   return notes
 }
 
-function barAt(bars: Bars, time: number, { dateOnly }: ExportedFill): number {
+/** The bar that a fill is stamped with, or -1. */
+export function barAt(bars: Bars, zone: Zone, { wall, dateOnly }: ExportedFill): number {
+  const time = zone.toUtc(wall)
   const at = lowerBound(bars.time, dateOnly ? Math.floor(time / DAY) * DAY : time)
   const found = bars.time[at]
   if (found === undefined) return -1
   return dateOnly ? (found < time + DAY ? at : -1) : Math.abs(found - time) < 60_000 ? at : -1
 }
 
+/** The bar that a fill is stamped with and whose range it lies outside of, or -1. */
+export function barOutside(bars: Bars, zone: Zone, fill: ExportedFill, slack: number): number {
+  const bar = barAt(bars, zone, fill)
+  return bar >= 0 && (fill.price > bars.high[bar]! + slack || fill.price < bars.low[bar]! - slack) ? bar : -1
+}
+
 /** The zone in which most fills of the export lie within their bars, and how many do. */
 export function fitOf(fills: readonly ExportedFill[], bars: Bars, zone: Zone, slack: number): number {
-  let fit = 0
-  for (const fill of fills) {
-    const bar = barAt(bars, zone.toUtc(fill.wall), fill)
-    if (bar >= 0 && fill.price <= bars.high[bar]! + slack && fill.price >= bars.low[bar]! - slack) fit++
-  }
-  return fit
+  return fills.filter((fill) => barAt(bars, zone, fill) >= 0 && barOutside(bars, zone, fill, slack) < 0)
+    .length
 }
 
 function day(time: number): string {

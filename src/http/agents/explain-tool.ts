@@ -58,7 +58,12 @@ async function againstExport(agent: Agent, id: string, csv: string): Promise<Rep
   })
   const { comparison, explanation, warnings } = JSON.parse(await wholeText(response)) as {
     comparison: { expected: number; found: number; exact: number; firstDivergence: Json | null }
-    explanation: { message: string; causes: readonly { message: string }[]; overrides: Json } | null
+    explanation: {
+      message: string
+      causes: readonly { message: string }[]
+      notes: readonly { message: string }[]
+      overrides: Json
+    } | null
     warnings?: readonly { code: string; message: string }[]
   }
   const { expected, found, exact, firstDivergence } = comparison
@@ -68,11 +73,12 @@ async function againstExport(agent: Agent, id: string, csv: string): Promise<Rep
     found,
     exact,
     causes: explanation?.causes.map(({ message }) => message),
+    notes: explanation?.notes.map(({ message }) => message),
     settings: explanation?.overrides,
     firstDivergence,
     unreadable: warnings?.filter(({ code }) => code === 'unreadable_row').map(({ message }) => message),
     next:
-      explanation && explanation.causes.length > 0
+      explanation && Object.keys(explanation.overrides).length > 0
         ? [callText('run', { script: id, settings: explanation.overrides })]
         : [],
   }
