@@ -510,12 +510,13 @@ export async function requireStanding(deps: ApiDeps, caller: Caller): Promise<vo
 }
 
 /** A session reaches everything of its user, a token what its scopes cover, an anonymous caller nothing. */
-function reaches(caller: Caller | null, scope: Scope): boolean {
+export function reaches(caller: Caller | null, scope: Scope): boolean {
   if (caller === null) return false
   return caller.via === 'session' || caller.token.scopes.includes(scope)
 }
 
-function requireScopes({ scopes }: ApiToken, needed: readonly Scope[], tokens: boolean): void {
+/** Throws if the token lacks one of the scopes, or if no token will do. */
+export function requireScopes({ scopes }: ApiToken, needed: readonly Scope[], tokens: boolean): void {
   if (!tokens)
     throw new Problem(
       403,

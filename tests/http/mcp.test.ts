@@ -177,7 +177,11 @@ describe('the tools', () => {
     const list =
       'Trade #,Type,Signal,Date/Time,Price USD,Contracts,Profit USD\n1,Entry Long,L,2026-01-01 01:00,1,1,\n1,Exit Long,L,2026-01-01 02:00,1,1,0\n'
     expect(await done('explain_difference', { kind: 'tradingview', id: run['id'], csv: list })).toMatchObject(
-      { expected: 1, said: expect.any(String) },
+      {
+        expected: 1,
+        said: expect.any(String),
+        notes: expect.arrayContaining([expect.stringContaining('lie outside the bar')]),
+      },
     )
 
     const alert = await done('alert', { price: 100 })
@@ -317,6 +321,32 @@ describe('an agent that is wrong', () => {
         ])
     }
     const { use } = await clientOf(server, readers[1]!)
+    // Nothing is not the same as nothing that it may see, whether there is such a thing or not.
+    for (const [name, args, scopes] of [
+      ['find', { kind: 'scripts' }, 'scripts:read'],
+      ['find', { kind: 'ideas' }, 'ideas:read'],
+      ['find', { kind: 'markets' }, 'bars:read'],
+      ['find', { q: 'zzyzzx' }, 'scripts:read, ideas:read, backtests:read, watchlists:read, bars:read'],
+      ['run', { script: 'secretname' }, 'scripts:read'],
+      ['run', { script: 'nothing' }, 'scripts:read'],
+      ['read', { id }, 'scripts:read'],
+      ['read', { id: 'scr_nothing' }, 'scripts:read'],
+    ] as const)
+      expect([name, args, await use(name, args)]).toMatchObject([
+        name,
+        args,
+        { failed: true, answer: { code: 'insufficient_scope', error: expect.stringContaining(scopes) } },
+      ])
+    const { answer: account } = await use('account')
+    expect([account['markets'], account['marketCount'], account['note']]).toEqual([
+      undefined,
+      undefined,
+      'The access token lacks bars:read, so not everything could be looked at.',
+    ])
+    expect((await use('find', { q: 'webhook' })).answer).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ id: expect.stringMatching(/^help/) })]),
+      note: expect.stringContaining('lacks scripts:read, ideas:read'),
+    })
     expect(await use('write_script', { source: 'x', save: true })).toMatchObject({
       failed: true,
       answer: { code: 'insufficient_scope', next: ['account {}'] },
@@ -536,17 +566,34 @@ describe('what an agent may read', () => {
     }
   })
 
-  test('a resource that is not named is asked for in a sentence', async () => {
+  test('what a request lacks is asked for in a sentence', async () => {
     const { call, signUp, token } = testServer()
     const headers = {
       ...(await token(await signUp(), ['scripts:read'])),
       accept: 'application/json, text/event-stream',
     }
-    for (const params of [undefined, {}, { uri: 5 }, { uri: '' }]) {
-      const body = { jsonrpc: '2.0', id: 1, method: 'resources/read', params }
-      const { text } = await call('POST', '/mcp', { headers, body })
-      expect(text).toContain('"code":-32602')
-      expect(text).toContain('`resources/read` needs `uri`, the address of a resource')
+    const name = 'fix_script'
+    for (const [method, params, said] of [
+      ...[undefined, {}, { uri: 5 }, { uri: '' }].map(
+        (one) => ['resources/read', one, '`resources/read` needs `uri`, the address of a resource'] as const,
+      ),
+      ...[undefined, {}, { name: 5 }, { arguments: {} }].map(
+        (one) => ['tools/call', one, '`tools/call` needs `name`, the name of a tool'] as const,
+      ),
+      ['prompts/get', {}, '`prompts/get` needs `name`, the name of a prompt'],
+      ['prompts/get', { name, arguments: { script: 5 } }, '`params.arguments.script`: expected string'],
+      ['tools/call', { name: 'find', task: 5 }, '`tools/call`: `params.task`: expected object'],
+      ['tools/list', { cursor: 5 }, '`tools/list`: `params.cursor`: expected string'],
+      ['initialize', {}, '`initialize`: `params.protocolVersion`: expected string'],
+    ] as const) {
+      const body = { jsonrpc: '2.0', id: 1, method, params }
+      const { error } = (await call('POST', '/mcp', { headers, body })).json
+      expect([method, params, error]).toEqual([
+        method,
+        params,
+        { code: -32602, message: expect.stringContaining(said) },
+      ])
+      expect(error.message).not.toMatch(/[[{\n]/)
     }
   })
 

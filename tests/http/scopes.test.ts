@@ -164,6 +164,43 @@ test('a token finds private items of the kinds it may read', async () => {
   expect([await find('zebraidea'), await find('zebrascript'), await find('pandascript')]).toEqual([1, 0, 1])
 })
 
+test('a search says what it left out for want of a scope', async () => {
+  const search = async (scopes: readonly Scope[], type?: string) => {
+    const url = `/api/search?q=pandascript${type ? `&type=${type}` : ''}`
+    const { status, json, headers } = await call('GET', url, { headers: await token(owner, scopes) })
+    const said = json.error ?? json.warnings?.[0]
+    return [status, said?.code, said?.message, headers.get('www-authenticate')]
+  }
+  const kept = RESOURCES.filter((one) => /^(scripts|ideas|backtests|watchlists)$/.test(one))
+  const all: Scope[] = ['search:read', ...kept.map((one) => `${one}:read` as const)]
+  expect(await search(all)).toEqual([200, undefined, undefined, null])
+  const warned = (scopes: string, kinds: string) => [
+    200,
+    'insufficient_scope',
+    `The access token lacks ${scopes}. Of its user’s ${kinds} only what is public was searched.`,
+    null,
+  ]
+  expect(await search(['search:read', 'ideas:read', 'watchlists:read'])).toEqual(
+    warned('scripts:read, backtests:read', 'scripts, backtests'),
+  )
+  expect(await search(['search:read', 'ideas:read'], 'idea')).toEqual([200, undefined, undefined, null])
+  expect(await search(['search:read'], 'idea')).toEqual(warned('ideas:read', 'ideas'))
+  expect(await search(['ideas:read'], 'idea')).toEqual(warned('search:read', 'ideas'))
+  // Of these nothing is public, so there is nothing that the token could find.
+  expect(await search(['search:read', 'ideas:read'], 'watchlist')).toEqual([
+    403,
+    'insufficient_scope',
+    'The access token needs the scope watchlists:read.',
+    'Bearer error="insufficient_scope", scope="search:read watchlists:read"',
+  ])
+  expect(await search(all, 'backtest')).toEqual([200, undefined, undefined, null])
+  expect((await call('GET', '/api/search?q=a&type=backtest')).json).toEqual({
+    ok: true,
+    results: [],
+    nextCursor: null,
+  })
+})
+
 test('a token is not told whose it is', async () => {
   const [, , headers] = tokens[0] ?? []
   const { json } = await call('GET', '/api/auth/visitor', { headers: { ...headers } })

@@ -18,3 +18,20 @@ export class AgentError extends Error {
     this.data = data
   }
 }
+
+/** What a request cannot do without, and what that is. */
+const NEEDED: Readonly<Record<string, readonly [field: string, what: string]>> = {
+  'tools/call': ['name', 'the name of a tool; tools/list names them all'],
+  'prompts/get': ['name', 'the name of a prompt; prompts/list names them all'],
+  'resources/read': ['uri', 'the address of a resource; resources/list names them all'],
+}
+
+/** Says which of a request's params is wrong; without `field` there are none. */
+export function wrongParams(method: string, field: string, why: string): AgentError {
+  const [needed, what] = NEEDED[method] ?? []
+  const text =
+    needed !== undefined && (field === '' || field === needed)
+      ? `\`${method}\` needs \`${needed}\`, ${what}.`
+      : `\`${method}\`: \`${['params', field].filter(Boolean).join('.')}\`: ${why}.`
+  return new AgentError('invalid_params', text)
+}

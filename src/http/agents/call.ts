@@ -1,12 +1,13 @@
 // How a tool of an agent does anything: it calls operations of the API with the agent's credential. So scopes, limits and
 // validation are the API's, and an agent can do nothing here that it could not do there.
 
-import type { ApiDeps } from '../access.ts'
+import { accessParts, reaches, type ApiDeps } from '../access.ts'
 import type { Caller } from '../visit.ts'
 import type { Answer, Args, OperationName } from '../../wire/operations.ts'
 import { OPERATIONS } from '../../wire/operations.ts'
 import type { Operation } from '../../wire/operation.ts'
 import type { ProblemData } from '../../wire/problem.ts'
+import type { Scope } from '../../wire/scopes.ts'
 
 export type Json = Record<string, unknown>
 
@@ -16,6 +17,8 @@ export interface Agent {
   readonly caller: Caller
   readonly credential: Readonly<Record<string, string>>
   readonly signal: AbortSignal
+  /** Scopes of what was called that its token does not have: what they cover is in no answer. */
+  readonly lacking: Set<Scope>
 }
 
 /** What is told instead of an answer; `next` are calls that help. */
@@ -28,6 +31,31 @@ export class Refused extends Error {
     this.next = next
     this.more = more
   }
+}
+
+/** Those of the scopes that the agent's token lacks, which its answer will say. */
+export function lackedBy({ caller, lacking }: Agent, scopes: readonly Scope[]): readonly Scope[] {
+  const lacks = scopes.filter((scope) => !reaches(caller, scope))
+  for (const scope of lacks) lacking.add(scope)
+  return lacks
+}
+
+/** Why there may be more than was answered, or null. */
+export const leftOut = ({ lacking }: Agent): string | null =>
+  lacking.size === 0
+    ? null
+    : `The access token lacks ${[...lacking].join(', ')}, so not everything could be looked at.`
+
+/** Null if it is refused for want of a scope. */
+export const unlessLacking = <T>(answer: Promise<T>): Promise<T | null> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof Refused && error.more['code'] === 'insufficient_scope') return null
+    throw error
+  })
+
+/** Told instead of there being nothing, where the token may not see whether there is. */
+export function refuseIfLacking(agent: Agent, message = leftOut(agent)): void {
+  if (message !== null) throw new Refused(message, [callText('account')], { code: 'insufficient_scope' })
 }
 
 /** A call as the agent is told of it: `judge {"id":"bt_1"}`. */
@@ -66,7 +94,8 @@ export async function send(
   for (const [field, value] of Object.entries(query))
     if (value !== undefined && value !== null) url.searchParams.set(field, textOf(value))
   const isText = typeof body === 'string'
-  const takesBody = body !== undefined || (OPERATIONS[name] as Operation).body !== undefined
+  const operation: Operation = OPERATIONS[name]
+  const takesBody = body !== undefined || operation.body !== undefined
   const response = await agent.deps.inner(
     new Request(url.href, {
       method,
@@ -80,8 +109,13 @@ export async function send(
       ...(takesBody && { body: isText ? body : JSON.stringify(body ?? {}) }),
     }),
   )
-  if (!response.ok) throw refusalOf(name, await wholeText(response))
-  return response
+  const lacks = lackedBy(agent, accessParts(operation.access).scopes)
+  if (response.ok) return response
+  const refused = refusalOf(name, await wholeText(response))
+  // A route for everybody shows such a token what is public.
+  if (response.status === 404 && lacks.length > 0)
+    refuseIfLacking(agent, `${refused.message} ${leftOut(agent)}`)
+  throw refused
 }
 
 /** Without an id, or with one that leads up the path, the call would reach another address, such as the list. */

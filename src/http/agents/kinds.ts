@@ -1,8 +1,9 @@
 // What there is to find and to read, kind by kind: the list it stands in, and what of an item is told in a row.
 
 import { builtinNames } from '../../language/editor.ts'
+import { HIT_TYPES } from '../../people/search/indexes.ts'
 import type { OperationName } from '../../wire/operations.ts'
-import { call, wholeText, send, type Agent, type Json } from './call.ts'
+import { call, lackedBy, wholeText, send, unlessLacking, type Agent, type Json } from './call.ts'
 import { timeText } from './short.ts'
 import { symbolsOf } from './subjects.ts'
 
@@ -182,8 +183,12 @@ function pineRows(q: string): Json[] {
 async function anyRows(agent: Agent, q: string): Promise<Json[]> {
   if (q.trim() === '') return [...(await rowsOf(agent, 'markets', ''))]
   const { results } = await call(agent, 'GET /api/search', { query: { q, limit: '20' } })
+  lackedBy(
+    agent,
+    HIT_TYPES.map((type) => `${type}s:read` as const),
+  )
   const kept = results.map(({ type, id, title }) => ({ kind: type, id, title }))
-  const markets = await rowsOf(agent, 'markets', q).catch(() => [])
+  const markets = (await unlessLacking(rowsOf(agent, 'markets', q))) ?? []
   return [...kept, ...markets.slice(0, 5), ...(await helpRows(agent, q)).slice(0, 5)]
 }
 

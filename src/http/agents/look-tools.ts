@@ -4,7 +4,17 @@ import { Type } from '@sinclair/typebox'
 import type { OperationName } from '../../wire/operations.ts'
 import { AgentError } from './agent-error.ts'
 import { KINDS, marketRow, readerOf, rowsOf } from './kinds.ts'
-import { call, callText, Refused, send, wholeText, type Agent, type Json } from './call.ts'
+import {
+  call,
+  callText,
+  Refused,
+  refuseIfLacking,
+  send,
+  unlessLacking,
+  wholeText,
+  type Agent,
+  type Json,
+} from './call.ts'
 import { foundOperations, operationNamed, operationText, takenBy } from './operations.ts'
 import { readResource } from './resources.ts'
 import { isInstant, LONG, PRICE_DIGITS, rounded, timeText } from './short.ts'
@@ -29,6 +39,7 @@ export const FIND = tool({
   size: ({ limit }) => (typeof limit === 'number' && limit > 10 ? LONG : undefined),
   async run(agent, { kind = 'any', q = '', limit = 10 }) {
     const rows = await rowsOf(agent, kind, q)
+    if (rows.length === 0) refuseIfLacking(agent)
     const items = rows.slice(0, limit)
     const more = rows.length > items.length ? [callText('find', { kind, ...(q && { q }), limit: 100 })] : []
     const id = items.find((row) => typeof row['id'] === 'string')?.['id']
@@ -145,15 +156,15 @@ export const ACCOUNT = tool({
   async run(agent) {
     const { caller, deps } = agent
     const may = caller.via === 'api-token' ? caller.token.scopes : ['everything of its user']
-    const markets = await symbolsOf(agent).catch(() => [])
+    const markets = await unlessLacking(symbolsOf(agent))
     return {
       user: caller.user.id,
       by: caller.via,
       may,
       now: timeText(deps.clock.now()),
       version: deps.settings.version,
-      markets: markets.slice(0, 5).map(marketRow),
-      marketCount: markets.length,
+      markets: markets?.slice(0, 5).map(marketRow),
+      marketCount: markets?.length,
       next: [callText('run', { script: '…Pine source…' }), callText('find', { kind: 'help', q: 'agent' })],
     }
   },

@@ -16,22 +16,44 @@ import {
 import type { ApiDeps } from '../access.ts'
 import { credentialOf } from '../inner-request.ts'
 import type { Caller } from '../visit.ts'
+import { wrongParams } from './agent-error.ts'
 import type { Agent } from './call.ts'
 import { PROMPTS, promptText } from './prompts.ts'
 import { listResources, readResource, RESOURCE_TEMPLATES } from './resources.ts'
 import { LISTED_TOOLS, useTool } from './tools.ts'
 
-/** A request without an address passes as one for '', or the agent would be told a failure of the server. */
-const READ_RESOURCE = ReadResourceRequestSchema.extend({
-  params: ReadResourceRequestSchema.shape.params.catch({ uri: '' }),
-})
+/** What is used here of the protocol's schemas. */
+interface RequestSchema {
+  readonly shape: {
+    readonly method: { readonly value: string }
+    readonly params: { catch(refuse: (wrong: Wrong) => never): unknown }
+  }
+  extend(shape: object): Parameters<Server['setRequestHandler']>[0]
+}
+interface Wrong {
+  readonly error: { readonly issues: readonly { path: readonly PropertyKey[]; message: string }[] }
+}
+
+/** Says in a sentence what is wrong with a request; the protocol's own code tells it as a failure of the server. */
+class PlainServer extends Server {
+  override setRequestHandler(...[schema, handler]: Parameters<Server['setRequestHandler']>): void {
+    const request = schema as unknown as RequestSchema
+    const { method, params } = request.shape
+    const refuse = ({ error: { issues } }: Wrong) => {
+      const [{ path, message } = { path: [], message: 'not as expected' }] = issues
+      throw wrongParams(method.value, path.join('.'), message.replace(/^Invalid input: /, ''))
+    }
+    super.setRequestHandler(request.extend({ params: params.catch(refuse) }), handler)
+  }
+}
 
 /** Answers one message of an agent whose token has been checked. */
 export async function answerMcp(
   deps: ApiDeps,
   { request, caller, body }: { readonly request: Request; readonly caller: Caller; readonly body: unknown },
 ): Promise<Response> {
-  const server = serverFor({ deps, caller, credential: credentialOf(request), signal: request.signal })
+  const credential = credentialOf(request)
+  const server = serverFor({ deps, caller, credential, signal: request.signal, lacking: new Set() })
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   return transport.handleRequest(request, { parsedBody: withArguments(body) })
@@ -49,7 +71,7 @@ function withArguments(body: unknown): unknown {
 
 function serverFor(agent: Agent): Server {
   const { deps } = agent
-  const server = new Server(
+  const server = new PlainServer(
     { name: 'chartroom', title: 'Chartroom', version: deps.settings.version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
@@ -73,7 +95,7 @@ function serverFor(agent: Agent): Server {
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: [...RESOURCE_TEMPLATES],
   }))
-  server.setRequestHandler(READ_RESOURCE, async ({ params }) => ({
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => ({
     contents: [await readResource(params.uri, readable)],
   }))
   server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [...PROMPTS] }))

@@ -7,7 +7,7 @@
 import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js'
 import { builtinNames, type Completion } from '../../language/editor.ts'
 import type { Article } from '../../people/support/support.ts'
-import { AgentError } from './agent-error.ts'
+import { AgentError, wrongParams } from './agent-error.ts'
 
 const URI_SHOWN = 200
 
@@ -73,11 +73,7 @@ async function scriptResources(read: Read): Promise<Resource[]> {
 
 /** The content of a resource. Rejects with a sentence that the agent can act on. */
 export async function readResource(uri: string, { articles, read }: Readable) {
-  if (uri === '')
-    throw new AgentError(
-      'invalid_params',
-      '`resources/read` needs `uri`, the address of a resource; resources/list names them all.',
-    )
+  if (uri === '') throw wrongParams('resources/read', 'uri', '')
   const [, kind = '', id = ''] = /^chartroom:\/\/(\w+)\/(\w[\w.-]*)$/.exec(uri) ?? []
   const markdown = (text: string) => ({ uri, mimeType: 'text/markdown', text })
   if (kind === 'pine') {

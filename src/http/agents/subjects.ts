@@ -2,7 +2,7 @@
 
 import { nearest } from '../../lib/nearest.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
-import { call, callText, Refused, type Agent } from './call.ts'
+import { call, callText, Refused, refuseIfLacking, type Agent } from './call.ts'
 
 export interface Market {
   readonly exchange: string
@@ -96,6 +96,7 @@ export async function scriptOf(agent: Agent, named: string): Promise<Script> {
   const { scripts } = await call(agent, 'GET /api/platform/scripts', { query: { limit: '100' } })
   const byName = scripts.find(({ name }) => name.toLowerCase() === text.toLowerCase())
   if (byName) return savedScript(byName)
+  refuseIfLacking(agent)
   const { found } = nearest(
     text,
     scripts.map(({ name }) => name),

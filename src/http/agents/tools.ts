@@ -6,7 +6,7 @@ import { Problem } from '../../lib/problem.ts'
 import { checkBody } from '../validate.ts'
 import { AgentError } from './agent-error.ts'
 import { JUDGE, RUN } from './backtests.ts'
-import { callText, Refused, type Agent, type Json } from './call.ts'
+import { callText, leftOut, Refused, type Agent, type Json } from './call.ts'
 import { EXPLAIN_DIFFERENCE } from './explain-tool.ts'
 import { ACCOUNT, BARS, CALL_OPERATION, FIND, FIND_OPERATION, READ } from './look-tools.ts'
 import { brief, fitted, SHORT } from './short.ts'
@@ -76,7 +76,9 @@ export async function useTool(agent: Agent, name: string, given: Json): Promise<
   try {
     const args = await checkedArguments(agent, tool, given)
     const max = tool.size?.(args) ?? SHORT
-    const answer = await tool.run(agent, args as never)
+    const told = await tool.run(agent, args as never)
+    const note = [told.note, leftOut(agent)].filter(Boolean).join(' ')
+    const answer = note === '' ? told : { ...told, note }
     const content = name === 'call_operation' ? answer : (brief(answer) as Json)
     return { failed: false, content: shortened(tool, content, max) }
   } catch (error) {
