@@ -6,7 +6,7 @@ import { directionOf, labelOf, quantityOf, type Trade } from '../../src/broker/e
 import { brokerSettings, type DeclarationArgs } from '../../src/broker/emulator/settings.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
-import type { ExitRequest, OcaType } from '../../src/language/broker.ts'
+import { EXIT_GIVEN, ORDER_GIVEN, type ExitRequest, type OcaType } from '../../src/language/broker.ts'
 
 export const TEST_SYMBOL: SymbolInfo = {
   exchange: 'TEST',
@@ -68,28 +68,9 @@ interface Orders {
   closeAll(comment?: string): void
 }
 
-const NO_ORDER = {
-  qty: NaN,
-  limit: NaN,
-  stop: NaN,
-  comment: null,
-  alertMessage: null,
-  disableAlert: null,
-  given: -1,
-} as const
+const NO_ORDER = { comment: null, alertMessage: null, disableAlert: null } as const
 
-const NO_EXIT: ExitRequest = {
-  id: null,
-  fromEntry: null,
-  qty: NaN,
-  qtyPercent: NaN,
-  profit: NaN,
-  limit: NaN,
-  loss: NaN,
-  stop: NaN,
-  trailPrice: NaN,
-  trailPoints: NaN,
-  trailOffset: NaN,
+const NO_EXIT = {
   ocaName: null,
   comment: null,
   commentProfit: null,
@@ -100,8 +81,21 @@ const NO_EXIT: ExitRequest = {
   alertLoss: null,
   alertTrailing: null,
   disableAlert: null,
-  given: -1,
-  site: 0,
+} as const
+
+/** What an earlier call has left in the request: nobody may read a number that the call does not name. */
+const STALE = 97.53
+
+function named<Name extends string>(
+  bits: Readonly<Record<Name, number>>,
+  call: Readonly<Partial<Record<NoInfer<Name>, number>>>,
+): Record<Name | 'given', number> {
+  const request = { given: 0 } as Record<Name | 'given', number>
+  for (const [name, bit] of Object.entries(bits) as [Name, number][]) {
+    request[name] = call[name] ?? STALE
+    if (call[name] !== undefined) request.given |= bit
+  }
+  return request
 }
 
 export const NO_CLOSE = { alertMessage: null, immediately: null, disableAlert: null } as const
@@ -111,7 +105,17 @@ function ordersOn(broker: BrokerEmulator, bar: number): Orders {
   const place = (kind: 'entry' | 'order', id: string, sign: 1 | -1, { oca, ...call }: OrderCall) => {
     const [ocaName, ocaType] = oca ?? [null, 'none' as const]
     const direction = sign === 1 ? 'long' : 'short'
-    broker.desk.place(kind, { ...NO_ORDER, id, direction, ocaName, ocaType, ...call, site: ++site })
+    const levels = named(ORDER_GIVEN, call)
+    broker.desk.place(kind, {
+      ...NO_ORDER,
+      id,
+      direction,
+      ocaName,
+      ocaType,
+      ...call,
+      ...levels,
+      site: ++site,
+    })
   }
   return {
     broker,
@@ -126,7 +130,8 @@ function ordersOn(broker: BrokerEmulator, bar: number): Orders {
       place('order', id, direction, call)
     },
     exit: (id, from, call) => {
-      broker.desk.exit({ ...NO_EXIT, id, fromEntry: from, ...call, site: ++site })
+      const levels = named(EXIT_GIVEN, call)
+      broker.desk.exit({ ...NO_EXIT, id, fromEntry: from, ...call, ...levels, site: ++site })
     },
     close: (id, { qty = NaN, qtyPercent = NaN, comment, immediately = false } = {}) => {
       broker.desk.close({
