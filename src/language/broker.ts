@@ -10,9 +10,9 @@ export interface TradeView {
   readonly entryBar: number
   readonly entryTime: number
   readonly entryPrice: number
-  readonly exitId: string | null
+  /** Only of a closed trade; so are the four below. */
+  readonly exitId: string
   readonly exitComment: string | null
-  /** NaN while open; so are the three below. */
   readonly exitBar: number
   readonly exitTime: number
   readonly exitPrice: number

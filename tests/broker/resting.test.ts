@@ -122,7 +122,7 @@ test('rows of any size are noted: many names and sizes, long waits, late ones, l
   let bar = 0
   for (let round = 0; round < 3000; round++) {
     const many = round % 1000 > 900
-    const order = blankOrder(null)
+    const order = blankOrder()
     order.kind = 'entry'
     order.id = `order ${pick(many ? 60 : 3)}`
     order.units = (1 + pick(many ? 60 : 3)) * 1e8

@@ -115,7 +115,7 @@ export class Desk implements BrokerDesk {
     // each bar of a stop that moves was a third of the time.
     const waiting = this.book.waitingOrder(id)
     if (waiting === undefined) this.book.dropUnopened(id, account.bar)
-    const order = waiting ?? this.book.takeSpare() ?? blankOrder(null)
+    const order = waiting ?? this.book.takeSpare() ?? blankOrder()
     requestInto(order, request)
     order.id = id
     order.kind = kind
@@ -264,7 +264,7 @@ export class Desk implements BrokerDesk {
         : left
     const units = Math.min(asked, left)
     if (!(units > 0)) return
-    const order = blankOrder(book.takeSpare())
+    const order = blankOrder()
     order.id = signal
     order.direction = account.position.units > 0 ? -1 : 1
     order.units = units

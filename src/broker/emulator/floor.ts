@@ -87,10 +87,8 @@ export class Floor {
   }
 
   private fillClose(order: Order, ticks: number): void {
-    const { position } = this.account
-    if (position.units * order.direction >= 0) return
-    const units = Math.min(order.units, position.boundTo(order.target))
-    if (units > 0) this.reduce(order, order.direction, units, ticks, this.targetsOf(order))
+    const units = Math.min(order.units, this.account.position.boundTo(order.target))
+    this.reduce(order, order.direction, units, ticks, this.targetsOf(order))
   }
 
   /** B9: the list shows the raw close, but the money includes slippage. */
@@ -98,7 +96,6 @@ export class Floor {
     const { position, settings, mintick } = this.account
     const direction: Direction = position.units > 0 ? -1 : 1
     const units = Math.min(order.units, position.boundTo(order.target))
-    if (position.units === 0 || units <= 0) return
     const ticks = close + direction * settings.slippage
     this.reduce(order, direction, units, ticks, this.targetsOf(order), close * mintick)
   }
@@ -187,7 +184,6 @@ export class Floor {
     const direction: Direction = leg.entry.direction === 1 ? -1 : 1
     const units = Math.min(leg.reserved - leg.filled, leg.entry.bound)
     leg.done = true
-    if (units <= 0) return
     leg.filled += units
     const at = rank === LIMIT ? ticks : ticks + direction * this.account.settings.slippage
     this.reduce(labelOfLeg(leg, rank), direction, units, at, this.holdsOne ? null : [leg.entry])
@@ -206,7 +202,6 @@ export class Floor {
   fillOrphan(leg: Leg, ticks: number): void {
     leg.done = true
     const units = leg.reserved - leg.filled
-    if (units <= 0) return
     const { comment, alertMessage } = leg.exit
     const label = { id: leg.id, comment, alertMessage }
     this.trade(label, leg.entry.direction === 1 ? -1 : 1, units, ticks, true)

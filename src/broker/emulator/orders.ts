@@ -65,28 +65,8 @@ export interface Order {
   site: number
 }
 
-/**
- * To be filled in. All orders are made here, with the same fields in the same order: machine code knows one layout of them.
- * `spare` is one that nobody needs any more, and serves again: whose it is, of what and when has to be set anyway.
- */
-export function blankOrder(spare: Order | null): Order {
-  if (spare !== null) {
-    spare.kind = 'close'
-    spare.flip = 0
-    spare.budget = 0
-    spare.levels = NO_LEVEL
-    spare.limit = 0
-    spare.stop = 0
-    spare.triggered = false
-    spare.ocaName = null
-    spare.ocaType = 'none'
-    spare.afterClose = false
-    spare.paired = false
-    spare.target = null
-    spare.reduceOnly = true
-    spare.site = 0
-    return spare
-  }
+/** To be filled in. All orders are made here, with the same fields in the same order: machine code knows one layout of them. */
+export function blankOrder(): Order {
   return {
     kind: 'close',
     id: '',

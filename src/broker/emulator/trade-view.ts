@@ -135,20 +135,20 @@ export class TradeCursor implements TradeView {
   get entryPrice(): number {
     return this.account.position.fills.price[this.entry]!
   }
-  get exitId(): string | null {
-    return this.exit < 0 ? null : labelOf(this.account.position.fills, this.exit).id
+  get exitId(): string {
+    return labelOf(this.account.position.fills, this.exit).id
   }
   get exitComment(): string | null {
-    return this.exit < 0 ? null : labelOf(this.account.position.fills, this.exit).comment
+    return labelOf(this.account.position.fills, this.exit).comment
   }
   get exitBar(): number {
-    return this.exit < 0 ? NaN : this.account.position.fills.bar[this.exit]!
+    return this.account.position.fills.bar[this.exit]!
   }
   get exitTime(): number {
-    return this.exit < 0 ? NaN : this.account.bars.time[this.exitBar]!
+    return this.account.bars.time[this.exitBar]!
   }
   get exitPrice(): number {
-    return this.exit < 0 ? NaN : this.account.position.fills.price[this.exit]!
+    return this.account.position.fills.price[this.exit]!
   }
   get size(): number {
     return directionOf(this.account.position.fills, this.entry) * contracts(this.units)
