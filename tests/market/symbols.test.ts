@@ -9,32 +9,79 @@ import {
   withSymbolFields,
 } from '../../src/market/symbols.ts'
 
+/** Where and when an exchange trades by its own rules, in what money and steps: names, a symbol, and what is known of it. */
+const EXCHANGES = `
+BINANCE BINANCEUS COINBASE KRAKEN BYBIT OKX BITSTAMP BITFINEX GEMINI KUCOIN BITMEX HTX HUOBI DERIBIT CRYPTO CRYPTOCOM POLONIEX MEXC GATEIO BITGET PHEMEX HYPERLIQUID BITTREX UPBIT BITHUMB | ETHEUR | crypto EUR Etc/UTC 24x7 0.01 0.000001 base
+FX FX_IDC OANDA FOREXCOM CAPITALCOM PEPPERSTONE SAXO ICMARKETS FXCM EIGHTCAP VANTAGE FXOPEN | EURUSD | forex USD America/New_York 1700-1700 0.00001 1 tick
+OANDA | USDJPY | forex JPY America/New_York 1700-1700 0.001 1 tick
+OANDA | SPX500USD | index USD America/New_York 1700-1700 0.01 1 tick
+NASDAQ NYSE AMEX ARCA NYSEARCA BATS OTC IEX | AAPL | stock USD America/New_York 0930-1600 0.01 1 base
+SP DJ TVC INDEX CBOE | SPX | index USD America/New_York 0930-1600 0.01 1 base
+CME CME_MINI CBOT CBOT_MINI | XX1! | futures USD America/Chicago 1700-1600 0.01 1 base
+NYMEX NYMEX_MINI COMEX COMEX_MINI | XX1! | futures USD America/New_York 1800-1700 0.01 1 base
+TSX TSXV NEO | RY | stock CAD America/Toronto 0930-1600 0.01 1 base
+LSE | BP | stock GBX Europe/London 0800-1630 0.01 1 base
+XETR FWB | SAP | stock EUR Europe/Berlin 0900-1730 0.01 1 base
+EURONEXT | MC | stock EUR Europe/Paris 0900-1730 0.01 1 base
+MIL | ENI | stock EUR Europe/Rome 0900-1730 0.01 1 base
+BME | SAN | stock EUR Europe/Madrid 0900-1730 0.01 1 base
+SIX | NESN | stock CHF Europe/Zurich 0900-1730 0.01 1 base
+BIST | THYAO | stock TRY Europe/Istanbul 1000-1800 0.01 1 base
+TSE | 7203 | stock JPY Asia/Tokyo 0900-1130,1230-1530 1 100 base
+HKEX | 700 | stock HKD Asia/Hong_Kong 0930-1200,1300-1600 0.01 1 base
+SSE SZSE | 600519 | stock CNY Asia/Shanghai 0930-1130,1300-1500 0.01 100 base
+KRX | 005930 | stock KRW Asia/Seoul 0900-1530 1 1 base
+NSE BSE | INFY | stock INR Asia/Kolkata 0915-1530 0.05 1 base
+ASX | BHP | stock AUD Australia/Sydney 1000-1600 0.01 1 base
+BMFBOVESPA | PETR4 | stock BRL America/Sao_Paulo 1000-1700 0.01 1 base
+ACME | WIDGET | stock USD Etc/UTC 24x7 0.01 0.000001 base
+ACME | ETHUSDT | crypto USDT Etc/UTC 24x7 0.01 0.000001 base
+BINANCE | ETHUSDT.P | swap USDT Etc/UTC 24x7 0.01 0.000001 base
+`
+const rows = (table: string) =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' | ') as [names: string, symbol: string, known: string])
+
+test.each(rows(EXCHANGES))('%s: %s', (names, symbol, known) => {
+  const [type, currency, timezone, session, mintick, minQuantity, volumeType] = known.split(' ')
+  const texts = { type, currency, timezone, session, volumeType }
+  const numbers = { mintick: Number(mintick), minQuantity: Number(minQuantity), pointValue: 1 }
+  for (const name of names.split(' '))
+    expect(defaultSymbol(name, symbol)).toMatchObject({
+      ...texts,
+      ...numbers,
+    })
+})
+
+/** The smallest step of the price and the dollars that a whole point is worth, by the exchange's contract specifications. */
+const CONTRACTS = `
+ES 0.25 50, MES 0.25 5, NQ 0.25 20, MNQ 0.25 2, YM 1 5, MYM 1 0.5, RTY 0.1 50, M2K 0.1 5, CL 0.01 1000, MCL 0.01 100,
+QM 0.025 500, NG 0.001 10000, GC 0.1 100, MGC 0.1 10, SI 0.005 5000, HG 0.0005 25000, ZN 0.015625 1000, ZB 0.03125 1000,
+ZC 0.25 50, ZS 0.25 50, ZW 0.25 50, 6E 0.00005 125000, 6J 0.0000005 12500000, 6B 0.0001 62500, BTC 5 5`
+
+test.each(CONTRACTS.trim().split(/,\s/))('a contract of %s', (text) => {
+  const [root, mintick, pointValue] = text.split(' ')
+  for (const month of ['1!', '2!', 'Z2025', 'H6'])
+    expect(defaultSymbol('CME', `${root}${month}`)).toMatchObject({
+      mintick: Number(mintick),
+      pointValue: Number(pointValue),
+    })
+})
+
 test.each([
-  [
-    'BINANCE',
-    'BTCUSDT',
-    { type: 'crypto', currency: 'USDT', baseCurrency: 'BTC', session: '24x7', timezone: 'Etc/UTC' },
-  ],
-  ['BINANCE', 'ETHUSDT.P', { type: 'swap', currency: 'USDT', baseCurrency: 'ETH' }],
-  ['COINBASE', 'BTCUSD', { type: 'crypto', currency: 'USD', baseCurrency: 'BTC' }],
-  ['NASDAQ', 'AAPL', { type: 'stock', currency: 'USD', mintick: 0.01, minQuantity: 1, session: '0930-1600' }],
-  ['SP', 'SPX', { type: 'index', timezone: 'America/New_York', session: '0930-1600' }],
-  [
-    'FX',
-    'EURUSD',
-    { type: 'forex', mintick: 0.00001, session: '1700-1700', baseCurrency: 'EUR', currency: 'USD' },
-  ],
-  ['OANDA', 'USDJPY', { type: 'forex', mintick: 0.001, currency: 'JPY' }],
-  ['OANDA', 'SPX500USD', { type: 'index', session: '1700-1700' }],
-  ['NYMEX', 'QM1!', { type: 'futures', mintick: 0.025, pointValue: 500, minMove: 25, priceScale: 1000 }],
-  ['CME_MINI', 'ESZ2025', { type: 'futures', mintick: 0.25, pointValue: 50, timezone: 'America/Chicago' }],
-  ['TSE', '7203', { currency: 'JPY', mintick: 1, timezone: 'Asia/Tokyo' }],
-  ['TSX', 'RY', { currency: 'CAD', timezone: 'America/Toronto', session: '0930-1600' }],
-  ['XETR', 'SAP', { currency: 'EUR', timezone: 'Europe/Berlin', session: '0900-1730' }],
-  ['NSE', 'INFY', { currency: 'INR', timezone: 'Asia/Kolkata', session: '0915-1530', mintick: 0.05 }],
-  ['ACME', 'WIDGET', { type: 'stock', session: '24x7', timezone: 'Etc/UTC', mintick: 0.01 }],
-])('%s:%s', (exchange, symbol, expected) => {
-  expect(defaultSymbol(exchange, symbol)).toMatchObject(expected)
+  ['OANDA', 'EURUSD', 'EUR', 'EUR / USD'],
+  ['BINANCE', 'ETHUSDT.P', 'ETH', 'ETH / USDT'],
+  ['BINANCE', 'eth/btc', 'ETH', 'ETH / BTC'],
+  ['NASDAQ', 'AAPL', '', 'AAPL'],
+  // A coin that is called like a currency is not one of itself.
+  ['BINANCE', 'EUR', '', 'EUR'],
+  ['BINANCE', 'XEUR', '', 'XEUR'],
+  ['BINANCE', 'XYEUR', 'XY', 'XY / EUR'],
+  ['OANDA', 'EURUSDX', '', 'EURUSDX'],
+])('of %s:%s the base is %p', (exchange, symbol, baseCurrency, description) => {
+  expect(defaultSymbol(exchange, symbol)).toMatchObject({ baseCurrency, description })
 })
 
 test('a market whose bars tell no volume has none, whatever its venue has', () => {
