@@ -889,7 +889,7 @@ async function formingTown() {
     return it.cache.upsert(KEY, barsOf([[time, 95, Math.max(95, close), Math.min(95, close), close, 1]]))
   }
   for (let i = 0; i < 20; i++) await bring(95)
-  const open = () => it.open(undefined, async () => row)
+  const open = (more: Partial<ForwardDeps> = {}) => it.open(undefined, async () => row, more)
   return {
     ...it,
     open,
@@ -984,6 +984,18 @@ test('a run that is stopped retracts what it will not see closed, and a script t
   it.form(101)
   await runs.advanceAll()
   expect(it.said()).toEqual(['order.placed L provisional 20'])
+})
+
+test('a server looks at bars that are not over for its own runs alone, and for none any more once it stops', async () => {
+  const it = await formingTown()
+  const looks = async (holds: boolean, signal?: AbortSignal) =>
+    await it.open({ shards: { ...ALL_SHARDS, holds: () => holds } }).advanceAll(signal)
+  await it.open().create('u', { ...BODY, source: FORMING_SOURCE, warmup: 5, provisional: true })
+  expect([await looks(true), await looks(false), await looks(true, AbortSignal.abort())]).toEqual([
+    true,
+    false,
+    false,
+  ])
 })
 
 test('with provisional events the report is byte for byte what it is without', async () => {

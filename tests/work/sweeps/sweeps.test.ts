@@ -564,6 +564,28 @@ test('the stream says when a sweep is over, to whom it belongs', async () => {
   pool.close()
 })
 
+test('a run is the trial of a sweep that made the same choice, with the same script, day and other inputs', async () => {
+  const { sweep, trials, services, pool } = await sweepServer()
+  const rows = await trials((await sweep()).sweep.id)
+  const { sweeps } = services.features
+  const [record] = await services.kv.list({ prefix: ['sweeps', 'id'] }, { limit: 1 })
+  const made = JSON.parse(record!.value) as Parameters<typeof sweeps.trialOf>[0]
+  const script = await sweeps.script(made.userId, made.id)
+  const chosen = (values: readonly unknown[]) =>
+    Object.fromEntries(made.space.map(({ input = '' }, i) => [input, values[i]])) as typeof script.inputs
+  const trialOf = (change: Partial<typeof script>) => sweeps.trialOf(made, { ...script, ...change })
+  for (const { trial, choices } of rows) expect(await trialOf({ inputs: chosen(choices) })).toBe(trial)
+  const inputs = chosen(rows[0].choices)
+  for (const other of [
+    { source: `${script.source}\n` },
+    { asOf: '2026-09-23' },
+    { inputs: { ...inputs, Kind: 'long' } },
+    { inputs: chosen([3, 20]) },
+  ])
+    expect(await trialOf({ inputs, ...other })).toBeNull()
+  pool.close()
+})
+
 test('a single backtest is judged as one of all that were tried', async () => {
   const { call, sweep, pool } = await sweepServer()
   const { bars, symbol, exchange, interval } = SWEEP
