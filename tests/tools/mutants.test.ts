@@ -32,6 +32,15 @@ test('types, imports, texts and what only asserts stay as they are', () => {
   expect(mutated(text.join('\n')).filter((one) => !one.includes('\n;'))).toEqual([])
 })
 
+test('what is multiplied by a direction is not divided by it, which comes to the same', () => {
+  const divided = (text: string) => mutated(text).filter((one) => one.includes('/'))
+  expect(divided('x = held * order.direction < 0; y = a * side')).toEqual([])
+  expect(divided('x = direction * held; y = a * sides')).toEqual([
+    'x = direction / held; y = a * sides',
+    'x = direction * held; y = a / sides',
+  ])
+})
+
 test('a mutant is placed by characters, whatever alphabet stands before it', () => {
   expect(mutated("x = '😀é'; y = a + b")).toContain("x = '😀é'; y = a - b")
 })

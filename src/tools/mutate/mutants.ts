@@ -53,6 +53,9 @@ const METHODS: Readonly<Record<string, string>> = {
 /** Calls whose arguments and absence no test should have to notice. */
 const UNSEEN = /^(assert|console\.\w+|performance\.\w+)$/
 
+/** 1 or -1 wherever it is called so: to divide by it is to multiply by it. */
+const SIGN = /^(?:order\.)?(?:direction|side)$/
+
 type AnyNode = Node & { readonly start: number; readonly end: number }
 
 export function mutantsOf(path: string, text: string): Mutant[] {
@@ -105,6 +108,7 @@ function mutations(node: AnyNode, text: string): Mutant[] {
     case 'LogicalExpression':
     case 'AssignmentExpression': {
       if (node.operator === '??') return [put(node, of(node.left))]
+      if (/^[*/]$/.test(node.operator) && SIGN.test(of(node.right))) return []
       const between = of({ start: node.left.end, end: node.right.start })
       return (OPERATORS[node.operator] ?? []).map((operator) =>
         put(
