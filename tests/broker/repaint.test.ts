@@ -171,6 +171,14 @@ const CHEATS: readonly (readonly [string, string, string])[] = [
     ),
     '2 calc_on_order_fills',
   ],
+  [
+    'one fill more at a recalculation, behind all that both have',
+    strategy(
+      'if bar_index == 698 or bar_index == 699 and strategy.opentrades == 1\n    strategy.entry("L", strategy.long)',
+      ', calc_on_order_fills = true, pyramiding = 2',
+    ),
+    '2 calc_on_order_fills',
+  ],
   ['calculation at ticks', strategy(CROSS, ', calc_on_every_tick = true'), '2 calc_on_every_tick'],
   [
     'a plot drawn into the past',

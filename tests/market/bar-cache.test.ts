@@ -221,10 +221,23 @@ test('listeners hear of every write, in order', async () => {
   await cache.upsert(KEY, minuteBars(0, 2))
   await cache.upsert(KEY, minuteBars(1, 3))
   await cache.upsert(KEY, sliceBars(minuteBars(0, 1), 0, 0))
+  const draft = cache.draft(KEY)
+  await draft.add(minuteBars(5, 6))
+  expect(heard).toHaveLength(2)
+  await draft.commit()
   stop()
   await cache.upsert(KEY, minuteBars(3, 4))
-  expect(heard.map(({ inserted, updated, previousLast }) => [inserted, updated, previousLast])).toEqual([
-    [2, 0, null],
-    [1, 1, 60_000],
+  expect(
+    heard.map(({ key, inserted, updated, last, previousLast }) => [
+      key,
+      inserted,
+      updated,
+      last,
+      previousLast,
+    ]),
+  ).toEqual([
+    [KEY, 2, 0, 60_000, null],
+    [KEY, 1, 1, 120_000, 60_000],
+    [KEY, 1, 0, 300_000, 120_000],
   ])
 })

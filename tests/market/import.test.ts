@@ -540,6 +540,18 @@ test('it is the most frequent distance that tells, and of two as frequent the sh
 })
 
 test.each([
+  [1e11 - 1, (1e11 - 1) * 1000],
+  [1e11, 1e11],
+  [1e14 - 1, 1e14 - 1],
+  [1e14, 1e11],
+  [1e17 - 16, 99_999_999_999_999],
+  [1e17, 1e11],
+  [-1e11, -1e11],
+])('the number %d of a file is the millisecond %d', (number, ms) => {
+  expect([parseTime(number, null), parseTime(String(number), null)]).toEqual([ms, ms])
+})
+
+test.each([
   ['.5', 500],
   ['.123456789', 123],
   ['.9999', 999],

@@ -109,6 +109,7 @@ class Fields {
 
   #signed(): number {
     const value = this.#varint()
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+    // Whoever asks takes none below 0, however far below it is.
+    return value % 2 === 0 ? value / 2 : -1
   }
 }

@@ -145,7 +145,7 @@ export class PolledSeries implements KeptSeries {
   #paceOf(shown: number, isChanged: boolean, calendar: Calendar): number {
     const { interval } = this.#deps
     const step = this.#stepMs
-    const again = (isChanged ? step : AGAIN_MS) * 2 ** Math.min(20, this.#inVain)
+    const again = (isChanged ? step : AGAIN_MS) * 2 ** this.#inVain
     if (!calendar.isOpen(shown)) return Math.min(CLOSED_MS, again)
     const { start } = calendar.period(shown, interval)
     const isFirst = start <= calendar.open(calendar.tradingDay(shown))
