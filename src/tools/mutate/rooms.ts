@@ -41,16 +41,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   store: { sources: ['src/store/*.ts'], tests: ['tests/store/*.test.ts', 'tests/market/bar-*.test.ts'] },
   market: {
     sources: ['src/market/**/*.ts'],
-    tests: ['tests/market/*.test.ts', 'tests/work/workers/import.test.ts'],
+    tests: ['tests/market/**/*.test.ts', 'tests/work/workers/import.test.ts'],
   },
   builtins: { sources: ['src/language/builtins/**/*.ts'], tests: ['tests/language/{library,ta}/*.test.ts'] },
-  runtime: { sources: ['src/language/runtime/**/*.ts'], tests: ['tests/language/*.test.ts'] },
+  runtime: { sources: ['src/language/runtime/**/*.ts'], tests: ['tests/language/**/*.test.ts'] },
   parser: {
     sources: ['src/language/1-parse/*.ts'],
     tests: ['tests/language/{lexer,parser,manual,outline,format}.test.ts'],
   },
-  compiler: { sources: ['src/language/{3-plan,4-generate}/*.ts'], tests: ['tests/language/*.test.ts'] },
-  backtest: { sources: ['src/broker/*.ts'], tests: ['tests/broker/*.test.ts', 'tests/work/runs/*.test.ts'] },
+  compiler: { sources: ['src/language/{3-plan,4-generate}/*.ts'], tests: ['tests/language/**/*.test.ts'] },
+  backtest: {
+    sources: ['src/broker/*.ts'],
+    tests: ['tests/broker/*.test.ts', 'tests/work/{runs,scans,sweeps,portfolios}/*.test.ts'],
+  },
   postgres: {
     sources: ['src/store/postgres/*.ts'],
     tests: ['tests/store/{postgres,lease,feed,conformance,races,collection}*.test.ts'],
