@@ -8,6 +8,9 @@ import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
 import { EXIT_GIVEN, ORDER_GIVEN, type ExitRequest, type OcaType } from '../../src/language/broker.ts'
 
+/** Days begin at midnight. */
+export const daysOf = ({ time }: Bars) => ({ dayOf: (bar: number) => Math.floor(time[bar]! / 86_400_000) })
+
 export const TEST_SYMBOL: SymbolInfo = {
   exchange: 'TEST',
   symbol: 'TEST',
@@ -168,7 +171,7 @@ export function drive(
 ): Driven {
   const symbol = options.symbol ?? TEST_SYMBOL
   const settings = brokerSettings({ margin_long: 100, margin_short: 100, ...args }, symbol, 6)
-  const broker = new BrokerEmulator({ ...options, bars, symbol, settings })
+  const broker = new BrokerEmulator({ ...daysOf(bars), ...options, bars, symbol, settings })
   const positions: number[] = []
   for (let bar = 0; bar < bars.length; bar++) step(broker, bar, script, positions)
   return { broker, positions, trades: tradeLines(broker) }
@@ -182,7 +185,7 @@ export function step(broker: BrokerEmulator, bar: number, script: TestScript, po
   }
   const { high, low } = broker.account.bars
   const isCalled = !(high[bar]! < broker.callAbove && low[bar]! > broker.callBelow)
-  if (broker.busy || isCalled) broker.onBar(bar, run)
+  if (broker.busy || isCalled || broker.account.developing !== null) broker.onBar(bar, run)
   run()
   if (broker.dirty) broker.afterScript(bar)
   positions.push(broker.account.positionSize)

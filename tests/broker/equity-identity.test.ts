@@ -7,7 +7,16 @@ import { BrokerEmulator } from '../../src/broker/emulator/broker.ts'
 import { brokerSettings } from '../../src/broker/emulator/settings.ts'
 import { equityColumns } from '../../src/broker/equity.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { barsFrom, closedTrades, drive, step, TEST_SYMBOL, tradeLines, type TestScript } from './drive.ts'
+import {
+  barsFrom,
+  closedTrades,
+  daysOf,
+  drive,
+  step,
+  TEST_SYMBOL,
+  tradeLines,
+  type TestScript,
+} from './drive.ts'
 import { rounds } from '../long.ts'
 
 const BARS = 60
@@ -153,6 +162,7 @@ test('a snapshot taken in the middle and restored elsewhere ends in the same tra
         const whole = drive(bars, args, script)
         const made = () =>
           new BrokerEmulator({
+            ...daysOf(bars),
             bars,
             symbol: TEST_SYMBOL,
             settings: brokerSettings(args, TEST_SYMBOL, 6),
@@ -177,7 +187,7 @@ test('a snapshot taken in the middle and restored elsewhere ends in the same tra
 test('after a step back a closed trade has been through what comes now, not what came then', () => {
   const bars = barsFrom('100/100/100/100 100/101/99/100 100/101/85/100')
   const settings = brokerSettings({}, TEST_SYMBOL, 6)
-  const broker = new BrokerEmulator({ bars, symbol: TEST_SYMBOL, settings })
+  const broker = new BrokerEmulator({ ...daysOf(bars), bars, symbol: TEST_SYMBOL, settings })
   const script: TestScript = ({ bar, long, exit }) => {
     if (bar === 0) long('L')
     if (bar === 1) exit('X', 'L', { stop: 85 })

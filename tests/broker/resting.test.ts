@@ -14,7 +14,7 @@ import { DEFAULT_LIMITS } from '../../src/language/runtime/limits.ts'
 import { expectText } from '../expected.ts'
 import { barsOf, walk } from '../language/run-script.ts'
 import { rounds } from '../long.ts'
-import { barsFrom, drive, fillLines, step, TEST_SYMBOL, type TestScript } from './drive.ts'
+import { barsFrom, daysOf, drive, fillLines, step, TEST_SYMBOL, type TestScript } from './drive.ts'
 
 const BARS = barsFrom(
   '100/101/99/100 100/101/98/99 99/103/99/102 102/105/102/104 104/104/100/101 101/102/95/96 96/103/96/102',
@@ -192,7 +192,7 @@ test('bars that need no look, since nothing that waits is near, leave fills, row
       const symbol = { ...TEST_SYMBOL, mintick: 0.5 }
       const settings = brokerSettings({ margin_long: 30, margin_short: 30, ...args }, symbol, 6)
       const run = (isLookedAt: boolean) => {
-        const broker = new BrokerEmulator({ bars, symbol, settings, notesResting: true })
+        const broker = new BrokerEmulator({ ...daysOf(bars), bars, symbol, settings, notesResting: true })
         for (let bar = 0; bar < bars.length; bar++) {
           // To keep a state ends the silence.
           if (isLookedAt) broker.snapshot()

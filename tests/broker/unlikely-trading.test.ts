@@ -8,6 +8,7 @@
 import { expect, test } from 'bun:test'
 import type { BrokerOptions } from '../../src/broker/emulator/account.ts'
 import type { BrokerEmulator } from '../../src/broker/emulator/broker.ts'
+import { DevelopingBars } from '../../src/broker/developing.ts'
 import { labelOf } from '../../src/broker/emulator/ledger.ts'
 import type { DeclarationArgs } from '../../src/broker/emulator/settings.ts'
 import { words } from '../../src/lib/words.ts'
@@ -56,7 +57,7 @@ function settingsOf(random: Random): DeclarationArgs {
   }
 }
 
-function optionsOf(random: Random): Partial<BrokerOptions> {
+function optionsOf(random: Random, bars: Bars): Partial<BrokerOptions> {
   const symbol = {
     ...TEST_SYMBOL,
     pointValue: random.pick([1, 1, 2.5]),
@@ -69,6 +70,7 @@ function optionsOf(random: Random): Partial<BrokerOptions> {
     dayOf: (bar) => Math.trunc(bar / BARS_A_DAY),
     notesResting: random.chance(0.5),
     ...(random.chance(0.25) && { rates }),
+    ...(random.chance(0.15) && { developing: new DevelopingBars(bars) }),
   }
 }
 
@@ -217,8 +219,9 @@ function tradesOf(broker: BrokerEmulator): string[] {
 function played(seed: number, magnified = false) {
   const random = new Random(seed)
   const bars = barsOf(random)
-  const settings = settingsOf(random)
-  const options = optionsOf(random)
+  const declared = settingsOf(random)
+  const options = optionsOf(random, bars)
+  const settings = { ...declared, calc_on_every_history_tick: options.developing !== undefined }
   const seen: string[] = []
   const script = scriptOf(seed, seen)
   const { broker } = magnified

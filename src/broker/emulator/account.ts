@@ -29,7 +29,7 @@ export interface BrokerOptions {
   /** The forming bars as the script sees them (A10). */
   readonly developing?: DevelopingBars | null
   /** A number that changes whenever a bar belongs to a new trading day (H5). */
-  readonly dayOf?: (bar: number) => number
+  readonly dayOf: (bar: number) => number
   /** Whether to note which orders rest at which price (resting.ts): charts draw them, alerts do not need them. */
   readonly notesResting?: boolean
   /** The money it has in common with others (M1). */
@@ -60,7 +60,14 @@ export class Account implements BrokerAccount, PotMember {
   /** Maximum drawdown and run-up so far, computed on request. */
   private extremes: EquityWalk
 
-  constructor({ bars, symbol, settings, rates = null, developing = null, pot = null }: BrokerOptions) {
+  constructor({
+    bars,
+    symbol,
+    settings,
+    rates = null,
+    developing = null,
+    pot = null,
+  }: Omit<BrokerOptions, 'dayOf'>) {
     this.developing = developing
     this.bars = developing?.bars ?? bars
     this.settings = settings

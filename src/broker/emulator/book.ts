@@ -107,13 +107,10 @@ export class Book {
     standing.push(template)
   }
 
-  /** Removes a waiting order; answers false if something else removed it before. */
-  take(order: Order): boolean {
-    const index = this.orders.indexOf(order)
-    if (index < 0) return false
-    removeAt(this.orders, index)
+  /** Removes a waiting order. */
+  take(order: Order): void {
+    removeAt(this.orders, this.orders.indexOf(order))
     this.change()
-    return true
   }
 
   /** Removes the only one that waits. It is good until the next one is placed. */

@@ -47,7 +47,6 @@ const TRADE_BYTES = 650
 const ORDER_BYTES = 300
 /** Bytes for each character of an order's id or comment, which report and tracks repeat. */
 const TEXT_BYTES = 8
-const DAY_MS = 86_400_000
 
 export class BrokerEmulator implements Broker {
   readonly account: Account
@@ -60,12 +59,9 @@ export class BrokerEmulator implements Broker {
   private labelsCounted = 0
 
   constructor(options: BrokerOptions) {
-    const { bars, settings, finer = null } = options
+    const { settings, finer = null } = options
     this.account = new Account(options)
-    this.watch = new Watch(
-      this.account,
-      options.dayOf ?? ((bar) => Math.floor((bars.time[bar] ?? 0) / DAY_MS)),
-    )
+    this.watch = new Watch(this.account, options.dayOf)
     this.book = new Book(this.watch, settings.processOrdersOnClose, () => this.notes?.same(this.account.bar))
     this.desk = new Desk(this.account, this.book, this.watch)
     const floor = new Floor(this.account, this.book, this.watch)

@@ -371,7 +371,7 @@ export class Walk {
       const entriesBefore = position.entries.slice()
       let flipped = false
       for (const order of entries) {
-        if (!book.take(order)) continue
+        book.take(order)
         const limit = (order.levels & HAS_LIMIT) !== 0 && (order.triggered || (order.levels & HAS_STOP) === 0)
         const before = Math.sign(position.units)
         floor.fill(order, open, !limit)
@@ -446,7 +446,10 @@ export class Walk {
       account.nowTicks = at
       if (order) {
         if (rank === STOP && (order.levels & HAS_LIMIT) !== 0) order.triggered = true
-        else if (book.take(order)) floor.fill(order, at, rank === STOP)
+        else {
+          book.take(order)
+          floor.fill(order, at, rank === STOP)
+        }
       } else if (leg) floor.fillLeg(leg, at, rank)
       book.dropOrphans()
     }
@@ -518,8 +521,9 @@ export class Walk {
     for (const order of book.orders.slice()) {
       const isStop = order.levels === HAS_STOP
       const oneLevel = isStop || order.levels === HAS_LIMIT
-      if (oneLevel && order.bar === bar && passed(order, close, beyond) && book.take(order))
-        floor.fill(order, close, isStop)
+      if (!oneLevel || order.bar !== bar || !passed(order, close, beyond)) continue
+      book.take(order)
+      floor.fill(order, close, isStop)
     }
     for (const leg of book.legs.filter((one) => one.bar === bar && one.entry.bar < bar && !one.done)) {
       if ((leg.levels & HAS_LIMIT) === 0) continue
