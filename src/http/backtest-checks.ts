@@ -2,6 +2,7 @@
 // agree.
 
 import { Problem } from '../lib/problem.ts'
+import { withoutResult } from '../work/runs/records.ts'
 import type { ApiDeps } from './access.ts'
 import { bodyBytes } from './body.ts'
 import { JsonText } from './json-text.ts'
@@ -12,7 +13,7 @@ const CSV_BYTES = 32 * 1024 * 1024
 async function compared(deps: ApiDeps, userId: string, id: string, request: Request) {
   const run = await deps.runs.get(userId, id)
   const report = await deps.runs.report(userId, id)
-  if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
+  if (report === null) throw withoutResult(run)
   const tracks = await deps.runs.tracks(userId, id)
   const held = deps.gate.bodies.open(userId)
   try {

@@ -1,8 +1,7 @@
 // Backtests: run one and wait, or ask for one and come back; list, read, follow, remove.
 
-import { Problem } from '../lib/problem.ts'
 import { backtestSession, REPLAY_BARS_MAX } from '../work/replay/session.ts'
-import type { Run } from '../work/runs/records.ts'
+import { withoutResult, type Run } from '../work/runs/records.ts'
 import type { FinishedRun, QueuedRun } from '../work/runs/commits.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
 import type { Packed } from '../wire/columns.ts'
@@ -119,10 +118,10 @@ export const BACKTEST_ROUTES: Routes = {
     columns: true,
     handle: async ({ deps, caller, params: { id }, query, request }) => {
       const kinds = trackKinds(query.tracks)
-      const { finishedAt } = await deps.runs.get(caller.user.id, id)
+      const run = await deps.runs.get(caller.user.id, id)
       const tracks = await deps.runs.tracks(caller.user.id, id)
-      if (tracks === null) throw new Problem(409, 'conflict', 'The backtest has no tracks: it is not done.')
-      const tag = `${id} ${finishedAt}${kinds ? ` ${kinds.join()}` : ''}`
+      if (tracks === null) throw withoutResult(run)
+      const tag = `${id} ${run.finishedAt}${kinds ? ` ${kinds.join()}` : ''}`
       const stored = { tracks: tracks.parts }
       if (wantsColumns(request)) {
         const packed = await deps.features.texts.columns(caller.user.id, kinds, stored, request.signal)
@@ -142,8 +141,7 @@ export const BACKTEST_ROUTES: Routes = {
     const run = await deps.runs.get(caller.user.id, id)
     const report = await deps.runs.report(caller.user.id, id)
     const tracks = await deps.runs.tracks(caller.user.id, id)
-    if (!run.range || report === null || tracks === null)
-      throw new Problem(409, 'conflict', 'Only a backtest that is done can be replayed.')
+    if (!run.range || report === null || tracks === null) throw withoutResult(run)
     const backtest = { ...run, range: run.range }
     const { session, cut } = await backtestSession(
       deps,

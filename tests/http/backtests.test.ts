@@ -188,7 +188,17 @@ test('an asynchronous run that fails says why, one that is removed is gone', asy
     backtest: { state: 'failed', error: { code: 'script_invalid', diagnostics: [{ line: 1 }] } },
     result: null,
   })
-  expect((await get(`/api/platform/backtests/${failing.json.id}/tracks`)).status).toBe(409)
+  const refused = {
+    status: 409,
+    json: { error: { message: expect.stringMatching(/no report: it failed: ./) } },
+  }
+  const failed = `/api/platform/backtests/${failing.json.id}`
+  expect(await get(`${failed}/tracks`)).toMatchObject(refused)
+  for (const asked of ['judge', 'repaint', 'verify', 'compare', 'replay'])
+    expect([
+      asked,
+      await call('POST', `${failed}/${asked}`, { headers: cookie, body: { csv: 'x' } }),
+    ]).toMatchObject([asked, refused])
   const path = `/api/platform/backtests/${endless.json.id}`
   expect((await get(path)).json.backtest.state).toBe('running')
   expect((await call('DELETE', path, { headers: cookie })).json).toMatchObject({ ok: true, deleted: true })

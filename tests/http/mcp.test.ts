@@ -488,7 +488,17 @@ describe('an agent that does the natural thing', () => {
     const { answer: verdict } = await use('judge', { id: answer['id'] })
     expect(Object.keys(verdict['before'])).toContain('sharpeABar')
     // Inputs that the script does not have are no matter of its text.
-    const wrong = await use('run', { script: SOURCE, inputs: { Длина: 5 } })
+    await use('call_operation', {
+      name: 'POST /api/platform/bars/import',
+      query: { symbol: 'E:LARGER', interval: '1h' },
+      body: barCsv(500),
+    })
+    const wrong = await use('run', { script: SOURCE, market: 'E:S 1h', inputs: { Длина: 5 } })
+    expect(wrong.answer['next'][0]).toContain('"market":"E:S 1h"')
+    const without = await use('run', { market: 'E:S 1h' })
+    expect(without.answer['next'][0]).toContain('"market":"E:S 1h"')
+    expect((await use('bars', { market: 'LARGE' })).answer['error']).toContain('Is LARGER meant?')
+    expect((await use('bars', { market: 'LARGEST' })).answer['error']).not.toContain('meant')
     expect(wrong.answer).toMatchObject({
       error: expect.stringContaining('It has "N"'),
       next: [expect.stringMatching(/^run /), expect.stringMatching(/^read /)],

@@ -99,7 +99,7 @@ export async function backtestReply(agent: Agent, id: string): Promise<Reply> {
       error?.message ?? 'The backtest was cancelled.',
       error?.code === 'validation_failed'
         ? [
-            callText('run', { script: '…the same…', inputs: {}, settings: {} }),
+            callText('run', { script: '…the same…', market: head.market, inputs: {}, settings: {} }),
             callText('read', { id, part: 'script' }),
           ]
         : [callText('write_script', { source: '…the mended source…' })],
@@ -218,7 +218,9 @@ async function bestOf(agent: Agent, id: string): Promise<string> {
   const best = verdict?.best
   if (!best)
     throw new Refused(
-      sweep.state === 'done' ? 'No trial of this sweep meets its objective.' : 'The sweep is not done.',
+      sweep.state === 'done'
+        ? 'No trial of this sweep meets its objective.'
+        : (sweep.error?.message ?? `The sweep is ${sweep.state}, not done.`),
       [callText('read', { id })],
     )
   const { choices } = await trialOf(agent, id, best.trial)

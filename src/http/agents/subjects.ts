@@ -1,6 +1,6 @@
 // What an agent means by a market or a script, of which it names as much as it knows.
 
-import { nearest } from '../../lib/nearest.ts'
+import { editDistance, nearest } from '../../lib/nearest.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { call, callText, Refused, refuseIfLacking, type Agent } from './call.ts'
 
@@ -54,7 +54,9 @@ const most = ({ series }: SymbolFacts) => Math.max(...series.map(({ count }) => 
 
 function noSuchMarket(ticker: string, all: readonly SymbolFacts[]): Refused {
   const names = all.map(({ exchange, symbol }) => (ticker.includes(':') ? `${exchange}:${symbol}` : symbol))
-  const { found } = nearest(ticker, names, 10_000)
+  const near = nearest(ticker, names, 10_000).found
+  // Two letters make another market: ETHUSDT is no misspelt BTCUSDT.
+  const found = near !== null && editDistance(ticker.toUpperCase(), near.toUpperCase()) === 1 ? near : null
   const known = names.slice(0, 5).join(', ')
   return new Refused(
     `There are no bars of ${ticker.slice(0, 60)}. ${found === null ? `There are bars of ${known}.` : `Is ${found} meant?`}`,

@@ -153,7 +153,7 @@ async function checkedArguments(agent: Agent, { name, input, example }: Tool, gi
     const { found } = nearest(first, known, 50)
     throw new Refused(
       `\`${name}\` has no argument \`${first.slice(0, 50)}\`${found === null ? '' : `; \`${found}\` is meant`}. It takes ${known.join(', ') || 'none'}.`,
-      await exampleOf(agent, name, example),
+      await exampleOf(agent, name, example, given),
     )
   } catch (error) {
     if (!(error instanceof Problem)) throw error
@@ -162,16 +162,17 @@ async function checkedArguments(agent: Agent, { name, input, example }: Tool, gi
       .map(({ path, message }) => `${path.slice(1)} ${message}`)
     throw new Refused(
       `\`${name}\` cannot be called like this.`,
-      await exampleOf(agent, name, example),
+      await exampleOf(agent, name, example, given),
       fields && { fields },
     )
   }
 }
 
-/** The tool's example, on a market that is here. */
-async function exampleOf(agent: Agent, name: string, example: Json): Promise<string[]> {
+/** The tool's example, on the market that was given, or else on one that is here. */
+async function exampleOf(agent: Agent, name: string, example: Json, given: Json): Promise<string[]> {
   if (example['market'] === undefined) return [callText(name, example)]
-  const here = await marketOf(agent).catch(() => null)
+  const named = typeof given['market'] === 'string' ? given['market'] : ''
+  const here = await marketOf(agent, named).catch(() => null)
   const market = here ? `${here.exchange}:${here.symbol} ${here.interval}` : example['market']
   return [callText(name, { ...example, market })]
 }

@@ -135,6 +135,17 @@ export async function barsGone(seen: SeenBars, run: Run): Promise<Problem> {
   )
 }
 
+/** Of a run that has not come to its end. */
+export function withoutResult({ state, error }: Pick<Run, 'state' | 'error'>): Problem {
+  const why =
+    state === 'failed'
+      ? `it failed: ${error?.message ?? 'nobody knows why.'}`
+      : state === 'cancelled'
+        ? 'it was cancelled.'
+        : 'it is not done yet.'
+  return new Problem(409, 'conflict', `The backtest has no report: ${why}`)
+}
+
 export function notFound(): Problem {
   return new Problem(404, 'backtest_not_found', 'There is no such backtest.')
 }

@@ -43,6 +43,7 @@ import {
 import {
   RUNS_MAX,
   notFound,
+  withoutResult,
   reportOf,
   runs,
   scriptKey,
@@ -235,7 +236,7 @@ export class Runs extends KeptJobs<Run> {
 
   async done(userId: string, id: string): Promise<DoneRun> {
     const run = await this.get(userId, id)
-    if (!run.range) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
+    if (!run.range) throw withoutResult(run)
     return { ...run, range: run.range }
   }
 
