@@ -43,7 +43,12 @@ export function alertScripts(
       alert.kind === 'strategy'
         ? fills.map(({ bar, id, price }) => ({ bar, message: `${id} filled at ${tidy(price)}` }))
         : alerts.map(({ bar, message, title }) => ({ bar, message: message || title }))
-    return { plot: plot?.[1] ?? null, plots: Object.fromEntries(columns), events }
+    return {
+      plot: plot?.[1] ?? null,
+      ...(plot && { title: plot[0] }),
+      plots: Object.fromEntries(columns),
+      events,
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // What receivers, channels, and letters say: the texts and events of firings, of finished runs, and of watched scans.
 
-import type { Alert, Firing } from '../notify/alerts/alert.ts'
+import type { Alert, Firing, ToldFiring } from '../notify/alerts/alert.ts'
 import type { Bridge } from '../notify/bridges/bridge.ts'
 import { hasHappened, isUnnamed } from '../notify/alerts/message.ts'
 import { CHANNEL_OPERATORS, MOVE_OPERATORS } from '../notify/alerts/condition.ts'
@@ -88,12 +88,12 @@ export function differenceNotice(
 }
 
 /** `data` of the event alert.triggered. */
-export function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.triggered'] {
+export function firedEvent(alert: Alert, firing: ToldFiring): ReceiverData['alert.triggered'] {
   const { id: alertId, name, symbol, exchange, interval, kind, op, price, price2, percent } = alert
-  const { id: firingId, price: close, message } = firing
+  const { id: firingId, price: close, message, plot, value } = firing
   const source = { alertId, firingId, name, symbol, exchange, interval }
   const [barTime, firedAt] = [isoOf(firing.barTime), isoOf(firing.firedAt)]
-  return { ...source, kind, op, price, price2, percent, barTime, close, message, firedAt }
+  return { ...source, kind, op, price, price2, percent, barTime, close, plot, value, message, firedAt }
 }
 
 const isoOf = (time: number): string => new Date(time).toISOString()
@@ -125,8 +125,10 @@ export function newsEvent(
   const source = { alertId, firingId, name, symbol, exchange, interval }
   const waitsFor = { kind: 'script', op: null, price: null, price2: null, percent: null } as const
   const message = `${condition}: ${exchange}:${symbol}`
-  return { ...source, ...waitsFor, barTime: isoOf(time), close, message, firedAt: isoOf(at) }
+  return { ...source, ...waitsFor, ...NO_PLOT, barTime: isoOf(time), close, message, firedAt: isoOf(at) }
 }
+
+const NO_PLOT = { plot: null, value: null }
 
 /** The letter of what became true in a watched scan. */
 export function newsText({ id, name, interval }: Scan, news: readonly News[]): string {

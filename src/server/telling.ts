@@ -2,7 +2,7 @@
 // the commit that has it, and the loops that send these run here.
 
 import { users } from '../people/accounts/accounts.ts'
-import type { Alert, Firing } from '../notify/alerts/alert.ts'
+import type { Alert, Firing, ToldFiring } from '../notify/alerts/alert.ts'
 import type { Bridge, BridgeOrder } from '../notify/bridges/bridge.ts'
 import { Bridges, type BridgeSources } from '../notify/bridges/bridges.ts'
 import { createBridgeDeliverer } from '../notify/bridges/deliver.ts'
@@ -100,7 +100,7 @@ export class Telling {
   }
 
   /** What is committed together with firings of an alert. */
-  async ofFirings(tx: Tx, alert: Alert, firings: readonly Firing[]): Promise<Changes[]> {
+  async ofFirings(tx: Tx, alert: Alert, firings: readonly ToldFiring[]): Promise<Changes[]> {
     const { outbox, channels, bridges } = this
     const publicUrl = this.#publicUrl
     const { ownerId, channelIds = [], escalation = null } = alert

@@ -74,6 +74,8 @@ export const RECEIVER_EVENTS = {
       percent: Alert.properties.percent,
       barTime: Type.String({ description: 'ISO 8601.' }),
       close: Type.Number({ description: 'Of the bar it fired at.' }),
+      plot: nullable(Type.String({ description: 'What an `indicator` alert compared.' })),
+      value: nullable(Type.Number({ description: 'Of the plot, at that bar.' })),
       message: Type.String(),
       firedAt: Type.String({ description: 'ISO 8601.' }),
     },

@@ -221,11 +221,15 @@ test('the script of an alert is run as of its day', async () => {
   const { call } = await open()
   const source = `${SOURCE}plot(strategy.initial_capital, "Capital")\n`
   const { id: scriptId } = await call('POST', '/scripts', { name: 's', source })
-  const body = { ...MARKET, kind: 'indicator', op: 'above', price: 500_000, scriptId, channels: ['email'] }
+  const hook = { name: 'h', url: 'https://hook.example/', events: ['alert.triggered'] }
+  const { id: hookId } = await call('POST', '/webhooks', hook)
+  const body = { ...MARKET, kind: 'indicator', op: 'above', price: 500_000, scriptId, channels: ['webhook'] }
   const states = []
   for (const asked of [{}, { asOf: BEFORE }])
     states.push((await call('POST', '/alerts', { ...body, ...asked })).alert.state)
   expect(states).toEqual(['active', 'triggered'])
+  const { deliveries } = await call('GET', `/webhooks/${hookId}/deliveries`)
+  expect(deliveries).toMatchObject([{ data: { kind: 'indicator', plot: 'Capital', value: 1_000_000 } }])
 })
 
 describe('a stored script', () => {

@@ -116,6 +116,9 @@ export interface Firing {
   readonly acknowledgedAt?: number
 }
 
+/** With the plot that an `indicator` alert compared, and its value at the bar. */
+export type ToldFiring = Firing & { readonly plot: string | null; readonly value: number | null }
+
 /** The day that a changed or new alert gets; `before` null = it is new. Throws Problem 422. */
 export function dayOf(
   before: Alert | null,

@@ -17,8 +17,9 @@ import { commitFirings, written } from './write.ts'
 
 /** A stored script's results on a window of bars; indexes count from the window's first bar. */
 export interface ScriptEvents {
-  /** The plot that an `indicator` alert compares. */
+  /** The plot that an `indicator` alert compares, and its title. */
   readonly plot: Float64Array | null
+  readonly title?: string
   readonly plots: Readonly<Record<string, Float64Array>>
   readonly events: readonly ScriptEvent[]
 }
@@ -123,7 +124,7 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
       deps.quiet.set(id, { updatedAt: alert.updatedAt, seenBar: after.seenBar ?? 0 })
       return [[], []]
     }
-    const { changes, firings } = await written(deps, tx, view, verdict, script.plots)
+    const { changes, firings } = await written(deps, tx, view, verdict, script)
     return [firings, [records.alerts.replace(stored, after), ...changes]]
   })
 }

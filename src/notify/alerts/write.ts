@@ -6,17 +6,18 @@ import type { Log } from '../../lib/log.ts'
 import type { Collection } from '../../store/collection.ts'
 import type { RecordDeps } from '../../store/owned.ts'
 import { decide, type Changes, type Planned, type Tx } from '../../store/transaction.ts'
-import type { Alert, Firing } from './alert.ts'
+import type { Alert, Firing, ToldFiring } from './alert.ts'
 import type { Fired, Judgement } from './judge.ts'
 import { valuesOf } from './mark.ts'
 import { fillMessage, hasHappened, isUnnamed } from './message.ts'
+import type { ScriptEvents } from './scripts.ts'
 import type { View } from './view.ts'
 
 export interface WriteDeps extends RecordDeps {
   readonly log: Log
   readonly records: { readonly firings: Collection<Firing> }
   /** What to commit so that the firings of an alert reach its channels. Part of a transaction's plan. */
-  readonly deliver: (tx: Tx, alert: Alert, firings: readonly Firing[]) => Promise<readonly Changes[]>
+  readonly deliver: (tx: Tx, alert: Alert, firings: readonly ToldFiring[]) => Promise<readonly Changes[]>
   /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
   readonly fired: (firings: readonly Firing[]) => void
 }
@@ -35,13 +36,13 @@ export interface Written {
   readonly firings: readonly Firing[]
 }
 
-/** Part of a transaction's plan. `plots`: values of the script's plots by title. */
+/** Part of a transaction's plan. */
 export async function written(
   deps: WriteDeps,
   tx: Tx,
   view: View,
   { alert, fired }: Judgement,
-  plots: Readonly<Record<string, Float64Array>> = {},
+  said: Omit<ScriptEvents, 'events'> = { plots: {}, plot: null },
 ): Promise<Written> {
   const firedAt = deps.clock.now()
   const firings = fired.map((one): Firing => ({
@@ -53,12 +54,18 @@ export async function written(
     interval: alert.interval,
     barTime: view.time(one.bar),
     price: view.bars.close[one.bar] ?? Number.NaN,
-    message: messageOf(alert, view, one, plots),
+    message: messageOf(alert, view, one, said.plots),
     firedAt,
     channels: alert.channels,
     ...(alert.escalation && { escalatesAt: firedAt + alert.escalation.minutes * 60_000 }),
   }))
-  const delivered = firings.length > 0 ? await deps.deliver(tx, alert, firings) : []
+  const { title, plot: values } = alert.kind === 'indicator' ? said : {}
+  const told = firings.map((firing, i): ToldFiring => ({
+    ...firing,
+    plot: title ?? null,
+    value: values?.[fired[i]!.bar] ?? null,
+  }))
+  const delivered = told.length > 0 ? await deps.deliver(tx, alert, told) : []
   return { changes: [...firings.map((firing) => deps.records.firings.insert(firing)), ...delivered], firings }
 }
 
