@@ -15,17 +15,24 @@ import { Inboxes } from '../notify/channels/inboxes.ts'
 import type { LiveBars } from '../people/feeds/live-bars.ts'
 import type { Scripts } from '../people/scripts/scripts.ts'
 import { KeptRuns } from '../work/workers/kept-runs.ts'
+import type { Texts } from '../work/workers/texts.ts'
 import { alertScripts } from './alert-scripts.ts'
 import type { Wiring } from './feature-deps.ts'
 import { testNotice } from './messages.ts'
 import { createTapped } from './tapped.ts'
 import { Telling } from './telling.ts'
 
+/** What alerts need of scripts. */
+interface Written {
+  readonly scripts: Scripts
+  readonly texts: Texts
+}
+
 /** `fired` is called for every firing after its commit. */
 export function notifyOf(
   deps: Wiring,
   live: LiveBars,
-  scripts: Scripts,
+  written: Written,
   forwardRun: (userId: string, id: string) => Promise<ForwardRun>,
   fired: (firing: Firing) => void,
 ) {
@@ -45,7 +52,7 @@ export function notifyOf(
     },
   })
   const { bridges, receivers, channels, links, mail, outbox, pushSigner } = telling
-  const alerts: Alerts = alertsOf(deps, live, scripts, telling, {
+  const alerts: Alerts = alertsOf(deps, live, written, telling, {
     lookAtEnd: (closing) => looks.lookAtEnd(closing),
     fired(firings) {
       for (const { ownerId } of firings) telling.wake(ownerId)
@@ -98,18 +105,24 @@ async function sourceOf(
   run: () => Promise<ForwardRun>,
   alert: () => Promise<Alert>,
 ): Promise<Source | null> {
-  try {
-    if (id.startsWith('al_')) {
-      const { exchange, symbol, interval, seriesOwner } = await alert()
-      return { exchange, symbol, interval, seriesOwner, position: null, placed: [] }
-    }
-    const { exchange, symbol, interval, seriesOwner, position, waiting } = await run()
-    return { exchange, symbol, interval, seriesOwner, position, placed: placedOf(waiting) }
-  } catch (error) {
+  if (id.startsWith('al_')) {
+    const found = await ifThere(alert())
+    if (!found) return null
+    const { exchange, symbol, interval, seriesOwner } = found
+    return { exchange, symbol, interval, seriesOwner, position: null, placed: [] }
+  }
+  const found = await ifThere(run())
+  if (!found) return null
+  const { exchange, symbol, interval, seriesOwner, position, waiting } = found
+  return { exchange, symbol, interval, seriesOwner, position, placed: placedOf(waiting) }
+}
+
+/** null for what is not there, or is somebody else's. */
+const ifThere = <T>(asked: Promise<T>): Promise<T | null> =>
+  asked.catch((error: unknown) => {
     if (error instanceof Problem && error.status === 404) return null
     throw error
-  }
-}
+  })
 
 async function closesAt({ bars }: Wiring, series: WatchedSeries): Promise<(time: number) => number> {
   const interval = parseInterval(series.interval)
@@ -120,7 +133,7 @@ async function closesAt({ bars }: Wiring, series: WatchedSeries): Promise<(time:
 function alertsOf(
   deps: Wiring,
   live: LiveBars,
-  scripts: Scripts,
+  { scripts, texts }: Written,
   telling: Telling,
   after: Pick<AlertDeps, 'lookAtEnd' | 'fired'>,
 ): Alerts {
@@ -135,6 +148,16 @@ function alertsOf(
     closesAt: (series) => closesAt(deps, series),
     ownsReceiver: (ownerId, id) => telling.receivers.has(ownerId, id),
     ownsChannel: (ownerId, id) => telling.channels.has(ownerId, id),
+    async wrongInput(userId, scriptId, names) {
+      const script = await ifThere(scripts.read(scriptId, userId))
+      if (!script) return 'missing'
+      if (names.length === 0) return null
+      // What else is wrong, or that nobody has time now, its first look tells.
+      return texts.wrongInput(userId, script.source, names).catch((error: unknown) => {
+        if (error instanceof Problem) return null
+        throw error
+      })
+    },
     runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),
     deliver: (tx, alert, firings) => telling.ofFirings(tx, alert, firings),
     ...after,

@@ -20,7 +20,10 @@ const TRIM_MS = 20
 
 export function peopleOf(deps: Wiring) {
   const { kv, clock, pool, limits } = deps
-  const ideas = new Ideas(deps)
+  const ideas = new Ideas({
+    ...deps,
+    ownsBacktest: async (ownerId, id) => (await runs(kv).get(id))?.userId === ownerId,
+  })
   const watchlists = new Watchlists(deps)
   const wantedLibraries = new WantedLibraries(deps)
   const saved = createTexts(pool, limits, (userId) => wantedLibraries.counting(userId))

@@ -42,7 +42,7 @@ export function createFeatures(given: FeatureDeps): Features {
   const notify = notifyOf(
     deps,
     feeds.live,
-    people.scripts,
+    people,
     (userId, id) => work.forwardRuns.get(userId, id),
     (firing) => fired.tell(firing),
   )

@@ -41,6 +41,41 @@ const CURSOR = {
 }
 const HOOK = { name: 'mine', url: 'https://hooks.example/in', events: ['backtest.reportReady'] }
 
+test('what an alert or an idea names has to be there, and nobody is told whose it is else', async () => {
+  const { me, other } = await world()
+  const them = await other()
+  const source = '//@version=6\nindicator("s")\nn = input.int(3, "Length")\nplot(n)'
+  const script = (of: typeof me, visibility: string) =>
+    of.post('/api/platform/scripts', { name: 's', source, visibility }).then(({ json }) => json.id as string)
+  const [mine, open, theirs] = [
+    await script(me, 'private'),
+    await script(them, 'public'),
+    await script(them, 'private'),
+  ]
+  const alert = (more: object) => me.post('/api/platform/alerts', { ...ALERT, kind: 'indicator', ...more })
+  const wrong = ({ status, json }: Awaited<ReturnType<typeof alert>>) => [
+    status,
+    json.error?.fields?.map(({ path, message }: { path: string; message: string }) => [path, message]),
+  ]
+  for (const scriptId of [mine, open]) expect(wrong(await alert({ scriptId }))).toEqual([200, undefined])
+  const missing = [422, [['/scriptId', 'There is no such script that you may read.']]]
+  for (const scriptId of [theirs, 'scr_nothing']) expect(wrong(await alert({ scriptId }))).toEqual(missing)
+  const unknown = [422, [['/inputs/Lenght', 'This script has no input named "Lenght". It has "Length".']]]
+  expect(wrong(await alert({ scriptId: mine, inputs: { Lenght: 4 } }))).toEqual(unknown)
+  const { json } = await alert({ scriptId: mine, inputs: { Length: 4 } })
+  const patch = (body: object) => me.patch(`/api/platform/alerts/${json.id}`, body)
+  expect(wrong(await patch({ scriptId: theirs }))).toEqual(missing)
+  expect(wrong(await patch({ inputs: { Lenght: 4 } }))).toEqual(unknown)
+  await me.delete(`/api/platform/scripts/${mine}`)
+  expect(wrong(await patch({ price: 7 }))).toEqual([200, undefined])
+
+  const none = [422, [['/backtestId', 'There is no backtest of yours with this id.']]]
+  expect(wrong(await me.post('/api/platform/ideas', { ...IDEA, backtestId: 'bt_nothing' }))).toEqual(none)
+  const idea = (await me.post('/api/platform/ideas', IDEA)).json.id as string
+  expect(wrong(await me.patch(`/api/platform/ideas/${idea}`, { backtestId: 'bt_nothing' }))).toEqual(none)
+  expect(wrong(await me.patch(`/api/platform/ideas/${idea}`, { backtestId: null }))).toEqual([200, undefined])
+})
+
 describe('alerts', () => {
   test('are made, listed, paused and deleted', async () => {
     const { me, other } = await world()

@@ -1,6 +1,6 @@
 // What can be done with alerts: creating, changing, listing, deleting, and looking when bars arrive (`look.ts`, `scripts.ts`).
 
-import { invalidField, Problem } from '../../lib/problem.ts'
+import { invalidField, pointerToken, Problem } from '../../lib/problem.ts'
 import { ownerOf, seriesOfParts, type SeriesKey } from '../../market/bar-store.ts'
 import type { Page, PageOptions } from '../../store/collection.ts'
 import { OwnedRecords } from '../../store/owned.ts'
@@ -24,6 +24,12 @@ export interface AlertDeps
   readonly alertsMax: number
   readonly ownsReceiver: (ownerId: string, receiverId: string) => Promise<boolean>
   readonly ownsChannel: (ownerId: string, channelId: string) => Promise<boolean>
+  /** The first of the names that is no input of a script; null if all are, `missing` if its user may not read it. */
+  readonly wrongInput: (
+    userId: string,
+    scriptId: string,
+    names: readonly string[],
+  ) => Promise<{ readonly input: string; readonly message: string } | 'missing' | null>
   /** Throws Problem 422 for a series that is made of others, which brings no news of bars. */
   readonly requireStored: (userId: string, series: SeriesKey) => Promise<void>
 }
@@ -64,6 +70,7 @@ export class Alerts extends OwnedRecords<Alert, ScriptLookDeps & AlertDeps> {
     const now = deps.clock.now()
     const checked = checkedFields(fields, now)
     await deps.requireStored(ownerId, checked)
+    await this.#checkScript(ownerId, checked)
     await this.#checkWays(ownerId, fields)
     const blank: Alert = {
       id: deps.newId('al'),
@@ -110,8 +117,11 @@ export class Alerts extends OwnedRecords<Alert, ScriptLookDeps & AlertDeps> {
     const changesMarket = WATCHED_FIELDS.some((field) => field in given)
     await this.#checkWays(ownerId, given)
     const current = await this.get(ownerId, id)
-    if (changesMarket)
-      await deps.requireStored(ownerId, checkedFields({ ...asFields(current), ...given }, now))
+    if (changesMarket) {
+      const checked = checkedFields({ ...asFields(current), ...given }, now)
+      await deps.requireStored(ownerId, checked)
+      if ('scriptId' in given || 'inputs' in given) await this.#checkScript(ownerId, checked)
+    }
     await lookAhead(deps, id)
     await commitFirings(deps, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
@@ -147,6 +157,17 @@ export class Alerts extends OwnedRecords<Alert, ScriptLookDeps & AlertDeps> {
   async #sourceOf(series: WatchedSeries): Promise<WatchedSeries | null> {
     const source = await this.deps.source(series)
     return source && { ...series, interval: source.interval }
+  }
+
+  /** Nothing would ever come of an alert on a script that is not there, or that refuses its inputs. */
+  async #checkScript(
+    ownerId: string,
+    { scriptId, inputs }: Pick<Alert, 'scriptId' | 'inputs'>,
+  ): Promise<void> {
+    const wrong = scriptId && (await this.deps.wrongInput(ownerId, scriptId, Object.keys(inputs)))
+    if (wrong === 'missing')
+      throw invalidField('/scriptId', 'not_found', 'There is no such script that you may read.')
+    if (wrong) throw invalidField(`/inputs/${pointerToken(wrong.input)}`, 'invalid_input', wrong.message)
   }
 
   async #checkWays(

@@ -1,6 +1,6 @@
 // Ideas: a title and a text, published to everybody, to those who know the address, or to nobody.
 
-import { Problem } from '../../lib/problem.ts'
+import { invalidField, Problem } from '../../lib/problem.ts'
 import type { Random } from '../../lib/random.ts'
 import { base32 } from '../../lib/ids.ts'
 import { marketName } from '../../lib/market-name.ts'
@@ -50,6 +50,7 @@ export type IdeaFields = Pick<Idea, 'title' | 'body' | 'visibility'> & {
 
 export interface IdeaDeps extends RecordDeps {
   readonly random: Random
+  readonly ownsBacktest: (ownerId: string, backtestId: string) => Promise<boolean>
 }
 
 export class Ideas extends OwnedRecords<Idea, IdeaDeps> {
@@ -77,7 +78,13 @@ export class Ideas extends OwnedRecords<Idea, IdeaDeps> {
     return this.deps.newId('idea') + base32(this.deps.random.bytes(16))
   }
 
+  async #checkBacktest(ownerId: string, { backtestId }: Partial<IdeaFields>): Promise<void> {
+    if (backtestId && !(await this.deps.ownsBacktest(ownerId, backtestId)))
+      throw invalidField('/backtestId', 'not_found', 'There is no backtest of yours with this id.')
+  }
+
   async publish(ownerId: string, author: string, fields: IdeaFields, also?: Also<Idea>): Promise<Idea> {
+    await this.#checkBacktest(ownerId, fields)
     const now = this.deps.clock.now()
     const idea: Idea = {
       id: this.#newId(),
@@ -121,7 +128,10 @@ export class Ideas extends OwnedRecords<Idea, IdeaDeps> {
   }
 
   /** An idea that becomes unlisted gets a new id if the old one was ever public; the answer's `id` tells. */
-  change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {
+  async change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {
+    // One that has been deleted since may stay.
+    if (fields.backtestId !== (await this.get(ownerId, id)).backtestId)
+      await this.#checkBacktest(ownerId, fields)
     return decide(this.deps.kv, async (tx) => {
       const stored = await this.storedAt(tx, ownerId, id)
       const before = stored.record

@@ -3,6 +3,7 @@
 import type { TrackKinds } from '../../broker/tracks.ts'
 import type { Host } from './desk.ts'
 import type {
+  AskedCheck,
   CheckOutput,
   CompareJob,
   CompareOutput,
@@ -24,6 +25,8 @@ type Stored = Parameters<typeof storedHost>[0]
 export interface Texts {
   /** Compiles it with the libraries that the user may import. */
   check(userId: string, source: string, signal?: AbortSignal): Promise<CheckOutput>
+  /** The first of the names that is no input of the script; null if all are, or if it does not compile. */
+  wrongInput(userId: string, source: string, names: readonly string[]): Promise<AskedCheck['unknown']>
   format(userId: string, source: string, signal?: AbortSignal): Promise<string>
   /** Compares TradingView's list of trades with a report. */
   compare(userId: string, job: CompareJob, stored: Stored, signal?: AbortSignal): Promise<CompareOutput>
@@ -52,6 +55,10 @@ export function createTexts(
   })
   return {
     check: (userId, source, signal) => pool.do('check', { source }, options('quick', userId, signal)),
+    async wrongInput(userId, source, names) {
+      const job = { source, names, overrides: {} }
+      return (await pool.do('checkAsked', job, options('quick', userId, undefined)))?.unknown ?? null
+    },
     format: (userId, source, signal) => pool.do('format', { source }, options('quick', userId, signal)),
     compare: (userId, job, stored, signal) =>
       pool.do('compare', job, { ...options('prompt', userId, signal), host: storedHost(stored) }),

@@ -158,6 +158,7 @@ function world(kv: Kv = testKv()) {
     alertsMax: 400,
     ownsReceiver: async (_userId, id) => id === 'wh_1',
     ownsChannel: async (_userId, id) => id === 'wh_1',
+    wrongInput: async () => null,
     runScript: async (alert, bars) => script(bars, alert),
     deliver: async (_tx, _alert, firings) =>
       firings.map(({ id }) => ({ sets: [{ key: ['outbox', id], value: 'null' }] })),

@@ -42,6 +42,7 @@ export function openAlerts({ path, clock, barMs, runScript, deliver }: DiskAlert
     alertsMax: 0,
     ownsReceiver: async () => true,
     ownsChannel: async () => true,
+    wrongInput: async () => null,
     lookAtEnd: () => {},
   })
   const looks = new LookQueue({

@@ -108,6 +108,7 @@ class World {
       alertsMax: 0,
       ownsReceiver: async () => true,
       ownsChannel: async () => true,
+      wrongInput: async () => null,
       lookAtEnd: () => {},
     })
   }

@@ -9,7 +9,7 @@ const random = { bytes: (n: number) => new Uint8Array(n).map(() => byte++) }
 function world(kv = testKv()) {
   let now = 1
   const clock = { now: () => now++, sleep: () => Promise.resolve() }
-  return new Ideas({ kv, clock, newId: idSource({ clock, random }), random })
+  return new Ideas({ kv, clock, newId: idSource({ clock, random }), random, ownsBacktest: async () => true })
 }
 const fields = { title: 't', body: 'b', visibility: 'public' as const }
 
