@@ -8,7 +8,7 @@
 // finalizer of a native addon that runs too late), it ends the whole run: what had no turn then, and that suite, run once
 // more. And if the system has killed processes because memory ran out, what failed runs once more.
 //
-// Without arguments everything that takes no long time runs once, and a third of the journeys in a browser. The stores answer
+// Without arguments everything that takes no long time runs once, and a fifth of the journeys in a browser. The stores answer
 // late and out of order (`tests/store/test-store.ts`), which finds code that is only right if an answer comes at once; a suite
 // of each kind runs over PostgreSQL, too. An operation of the API that nothing has answered as its schema says is a failure of
 // its own.
@@ -19,6 +19,7 @@
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
+import { DEALT_ONE_OF } from '../../tests/long.ts'
 import { ANSWERED, neverAnswered } from '../../tests/http/answered-operations.ts'
 import { foundChromium, packagedChromium } from '../../tests/browser/chromium.ts'
 import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
@@ -29,10 +30,10 @@ import { words } from '../lib/words.ts'
 const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `tests/${name}.test.ts`)
 
 /**
- * Journeys in a browser. They take ten minutes of processor together: a short run makes a third of them, dealt by its seed, and
+ * Journeys in a browser. They take ten minutes of processor together: a short run makes a fifth of them, dealt by its seed, and
  * so the next commit another. Models and suites of the API guard much of the same, but not all: what is broken in a page alone
  * may be seen only a commit or two later, or by `npm run test-long`, which makes all. Files of many deal them out themselves
- * (`tests/dashboard/dealt.ts`); these are made whole or not, the costliest first, which makes the thirds alike.
+ * (`tests/dashboard/dealt.ts`); these are made whole or not, the costliest first, which makes the fifths alike.
  */
 const DEALT = words(
   'offline alert-lines accessibility tabs sweeps places symbols several-charts site keyboard sub-path',
@@ -164,7 +165,7 @@ async function runWhole(): Promise<readonly Outcome[]> {
   const all = [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')]
   const late = { STORE_SEED: process.env['STORE_SEED'] ?? SEED }
   const outcomes: Outcome[] = []
-  const notDealt = DEALT.filter((_, at) => (at + Number(SEED)) % 3 !== 0)
+  const notDealt = DEALT.filter((_, at) => (at + Number(SEED)) % DEALT_ONE_OF !== 0)
   if (isLong) {
     outcomes.push(await run(all, { ...late, [ANSWERED]: answered, TEST_LONG: '1' }))
     console.log('\nAnd over PostgreSQL')

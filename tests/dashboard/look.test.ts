@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { isTurn } from '../long.ts'
+import { DEALT_ONE_OF, isTurn } from '../long.ts'
 import { isPackaged } from '../browser/chromium.ts'
 import { painted } from './browser.ts'
 import { areAlike, differences, fromPng, shrunk, SQUARES, toPng, type Picture } from './picture.ts'
@@ -46,14 +46,14 @@ describe.skipIf(!isPackaged)('the look', () => {
   }, 300_000)
 
   /**
-   * A short run takes every third state, in one theme: the turn goes to others with each commit. `UPDATE=1` writes all of them
+   * A short run takes every fifth state, in one theme: the turn goes to others with each commit. `UPDATE=1` writes all of them
    * again: look at them before they are committed. What differs is left in a folder that the failure names.
    */
   test('every state looks as it was last approved, in both themes', async () => {
     const wrong: string[] = []
     for (const [at, state] of statesOf(site).entries()) {
       const themes = (['dark', 'light'] as const).filter(
-        (_, way) => process.env['UPDATE'] || isTurn(at, way, 6),
+        (_, way) => process.env['UPDATE'] || isTurn(at, way, 2 * DEALT_ONE_OF),
       )
       if (themes.length === 0) continue
       const page = await shown(site, state)
