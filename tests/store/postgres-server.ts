@@ -21,6 +21,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { words } from '../../src/lib/words.ts'
 
 export interface TestPostgres {
   readonly url: string
@@ -85,6 +86,16 @@ export async function startPostgres(): Promise<OwnPostgres> {
   }
 }
 
+/**
+ * A kill loses nothing of what the system has; only a power cut would, and a test has none. Suites make thousands of schemas
+ * and hundreds of databases, whose catalogues are to stay in memory; and where each database is looked through for what can be
+ * vacuumed, a process is started twice a second.
+ */
+const SETTINGS = words(
+  'listen_addresses= max_connections=300 shared_buffers=128MB fsync=off full_page_writes=off autovacuum=off',
+  'wal_level=minimal max_wal_senders=0 max_wal_size=4GB jit=off',
+)
+
 async function started(folder: string, url: string) {
   const server = Bun.spawn(
     [
@@ -94,10 +105,7 @@ async function started(folder: string, url: string) {
       `${folder}/data`,
       '-k',
       folder,
-      // A kill loses nothing of what the system has; only a power cut would, and a test has none.
-      ...['listen_addresses=', 'fsync=off', 'shared_buffers=16MB', 'max_connections=300'].flatMap(
-        (setting) => ['-c', setting],
-      ),
+      ...SETTINGS.flatMap((setting) => ['-c', setting]),
     ],
     { cwd: folder, stdio: ['ignore', 'ignore', Bun.file(`${folder}/log`)], env: {} },
   )
