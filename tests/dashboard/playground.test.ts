@@ -377,7 +377,7 @@ test.skipIf(noBrowser)(
     const all = repositoryScripts().map((script) => ({ script, key: random.uniform() }))
     const scripts = all
       .toSorted((a, b) => a.key - b.key)
-      .slice(0, isLong ? 200 : 6)
+      .slice(0, isLong ? 60 : 6)
       .map(({ script }) => script)
     const { market } = { market: madeUp(7) }
     await open(disk)

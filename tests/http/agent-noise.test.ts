@@ -14,7 +14,7 @@ setDefaultTimeout(3_600_000)
 /** Of a long run; few markets prove little, so those of a short one are always the same. */
 const SEED = isLong ? Number(process.env['SEED'] ?? 1) : 1
 /** Markets of noise; one of them costs a second and a half of a processor. */
-const TASKS = isLong ? 200 : 2
+const TASKS = isLong ? 100 : 2
 const BARS = 1500
 
 const FAMILIES = [

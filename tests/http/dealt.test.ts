@@ -1,5 +1,5 @@
 // Requests that are dealt out of the schemas, at real bars: whatever span, interval, market or time they name, the answer
-// is one that is documented, and none is the server's own fault. A long run asks 100,000; `SEED=7 RUNS=20000 bun test …` so many.
+// is one that is documented, and none is the server's own fault. A long run asks 30,000; `SEED=7 RUNS=100000 bun test …` so many.
 
 import { describe, expect, test } from 'bun:test'
 import { seriesKey } from '../../src/market/bar-store.ts'
@@ -10,7 +10,7 @@ import { isLong } from '../long.ts'
 import { testServer, unlimited } from './server.ts'
 
 const SEED = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const RUNS = Number(Bun.env['RUNS'] ?? (isLong ? 100_000 : 800))
+const RUNS = Number(Bun.env['RUNS'] ?? (isLong ? 30_000 : 800))
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 

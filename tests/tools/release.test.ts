@@ -228,26 +228,24 @@ test('the image is built for the architecture asked for, is nobody’s root, and
 
 if (isLong)
   test('a release of three machines has their archives and packages, with the right parts, twice the same', async () => {
-    const built = ['one', 'other'].map((name) => `${folder}/${name}`)
-    for (const outfile of built) {
-      const command = [
-        process.execPath,
-        `${root}/src/tools/release.ts`,
-        '--only',
-        'darwin-arm64,darwin-x64,windows-x64',
-        '--outfile',
-        outfile,
-      ]
-      const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' })
+    const machines = ['darwin-arm64', 'darwin-x64', 'windows-x64'] as const
+    // Each takes a minute and a half: one of them is made again, in turn.
+    const again = machines.filter((_, i) => i === Number(process.env['SEED'] ?? 0) % machines.length)
+    const sums = async (name: string, only: readonly string[]) => {
+      const outfile = `${folder}/${name}`
+      const command = [`${root}/src/tools/release.ts`, '--only', only.join(), '--outfile', outfile]
+      const child = Bun.spawn([process.execPath, ...command], { stdout: 'ignore', stderr: 'pipe' })
       const said = await child.stderr.text()
       expect([
         await child.exited,
         said.replaceAll(/(?:Downloading|Decompressing|Extracting).*\n?/g, '').trim(),
       ]).toEqual([0, ''])
+      return readFileSync(`${outfile}/SHA256SUMS`, 'utf8').trim().split('\n')
     }
-    const [one, other] = built.map((name) => readFileSync(`${name}/SHA256SUMS`, 'utf8'))
-    expect(one).toBe(other)
-    expect(one!.trim().split('\n')).toHaveLength(4)
+    const one = await sums('one', machines)
+    const other = await sums('other', again)
+    expect([one.length, other.length]).toEqual([4, 2])
+    expect(one).toEqual(expect.arrayContaining(other))
     // Bun's own signature is that of ours byte by byte.
     const signed = readFileSync(`${folder}/one/npm/@chartroom/darwin-arm64/chartroom`)
     expect(signed.equals(signedAdHoc(signed, 'a.out'))).toBe(true)
