@@ -52,6 +52,21 @@ describe('a run is stopped at its memory when it keeps', () => {
       'type T\n    matrix<float> m\nvar l = array.new<T>()\nl.push(T.new(matrix.new<float>(100, 100, 0)))\nplot(1)',
       6,
     ],
+    [
+      'short texts',
+      'var l = array.new<string>()\nfor i = 0 to 190\n    l.push(str.tostring(1000 * bar_index + i))\nplot(l.size())',
+      5,
+    ],
+    [
+      'labels that are no longer shown',
+      'var l = array.new<label>()\nfor i = 0 to 90\n    l.push(label.new(bar_index, close, "x"))\nplot(l.size())',
+      5,
+    ],
+    [
+      'points in objects',
+      'type T\n    chart.point p\nvar l = array.new<T>()\nfor i = 0 to 180\n    l.push(T.new(chart.point.now(i)))\nplot(l.size())',
+      7,
+    ],
     ['texts by bar', 's = str.repeat("a", 20000) + str.tostring(bar_index)\nplot(str.length(s[1]))', 3],
     [
       'the texts of labels',
@@ -177,4 +192,17 @@ test('only a walk that finds much let go of collects: an alert goes on for a bar
   expect(collected).toBe(1)
   budget.recount()
   expect(collected).toBe(1)
+})
+
+test('what is over the limit is collected first, walked through once, and refused again without', () => {
+  const budget = new Budget({ collectionSize: 1000, memoryBytes: 2 ** 20 })
+  const done: string[] = []
+  budget.collect = () => done.push('collect')
+  budget.add(() => {
+    done.push('walk')
+    return [new Float64Array(2 ** 18)]
+  }, [])
+  expect(() => budget.take(2 ** 21)).toThrow('more than 1 MB')
+  expect(() => budget.check()).toThrow('more than 1 MB')
+  expect(done).toEqual(['collect', 'walk'])
 })

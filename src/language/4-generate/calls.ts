@@ -6,6 +6,7 @@ import type { Implicit } from '../builtins/registry.ts'
 import { UNCHANGED } from '../runtime/drawings.ts'
 import { PerExecution } from '../runtime/per-execution.ts'
 import { truthy, truthyOrNa } from '../runtime/operators.ts'
+import { DRAWING } from '../runtime/sizes.ts'
 import { js, simple, type Code, type CodePart } from './code.ts'
 import { barColumn, decode, entry } from './columns.ts'
 import type { Body, Module } from './module.ts'
@@ -50,7 +51,7 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): 
   }
   const made = js`${module.constant(implementation.fn)}(${given})`
   if (implementation.draws !== undefined)
-    return js`R.drawings.add(${module.literalOf(implementation.draws)}(${made},R.bar,${module.constant(UNCHANGED)}),R.held)`
+    return js`(M.take(${DRAWING}),R.drawings.add(${module.literalOf(implementation.draws)}(${made},R.bar,${module.constant(UNCHANGED)}),R.held))`
   // What knows the run counts by itself.
   return expr.type.kind === 'string' && implementation.runtime !== true ? js`M.text(${made})` : made
 }

@@ -13,7 +13,7 @@ import type {
 import type { Type, Udt } from '../2-check/types.ts'
 import { notableIn, type Noted } from '../3-plan/call-history.ts'
 import { History } from '../runtime/history.ts'
-import { OBJECT } from '../runtime/reach.ts'
+import { OBJECT, SLOT } from '../runtime/sizes.ts'
 import {
   concatenate,
   nothingJoined,
@@ -88,7 +88,7 @@ export function expression(module: Module, expr: Expr, into: Body): Code {
 
 /** What an object of a type takes. */
 function objectBytes({ fields }: Udt): number {
-  return OBJECT + 8 * fields.length
+  return OBJECT + SLOT * fields.length
 }
 
 /** The value of statements where only an expression may stand: they become a function called at once. */

@@ -9,6 +9,7 @@ import { PineArray } from '../runtime/collections.ts'
 import { ChartPoint, UNCHANGED } from '../runtime/drawings.ts'
 import type { Box, Cell, Drawing, DrawingKind, Label, Line, Linefill, Table } from '../runtime/drawings.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { DRAWING, PAIR, POINT } from '../runtime/sizes.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
 
@@ -24,28 +25,33 @@ function isGone(drawing: Drawing | null): drawing is null {
   return drawing === null || drawing.deletedBar !== -1
 }
 
-const POINT: readonly BuiltinEntry[] = [
+const POINTS: readonly BuiltinEntry[] = [
   fn(
     'chart.point.new',
     'A point of a time, a bar and a price.',
     '(int time, int index, float price) chart.point',
     {
-      fn: (time: number, index: number, price: number) => new ChartPoint(time, index, price),
+      fn: point,
+      runtime: true,
     },
   ),
   fn('chart.point.from_index', 'A point of a bar and a price.', '(int index, float price) chart.point', {
-    fn: (index: number, price: number) => new ChartPoint(NAN, index, price),
+    fn: (runtime: Runtime, index: number, price: number) => point(runtime, NAN, index, price),
+    runtime: true,
   }),
   fn('chart.point.from_time', 'A point of a time and a price.', '(int time, float price) chart.point', {
-    fn: (time: number, price: number) => new ChartPoint(time, NAN, price),
+    fn: (runtime: Runtime, time: number, price: number) => point(runtime, time, NAN, price),
+    runtime: true,
   }),
   fn('chart.point.now', 'A point of the current bar and a price.', '(float price = close) chart.point', {
     fn: (runtime: Runtime, price: number) =>
-      new ChartPoint(runtime.bars.time[runtime.bar] ?? NAN, runtime.bar, price),
+      point(runtime, runtime.bars.time[runtime.bar] ?? NAN, runtime.bar, price),
     runtime: true,
   }),
   fn('chart.point.copy', 'A copy.', '(chart.point id) chart.point', {
-    fn: (point: Point) => (point === null ? null : new ChartPoint(point.time, point.index, point.price)),
+    fn: (runtime: Runtime, from: Point) =>
+      from === null ? null : point(runtime, from.time, from.index, from.price),
+    runtime: true,
   }),
 ]
 
@@ -216,7 +222,7 @@ const LINEFILL: readonly BuiltinEntry[] = [
 ]
 
 export const DRAWINGS: readonly BuiltinEntry[] = [
-  ...POINT,
+  ...POINTS,
   ...LINE,
   ...LABEL,
   ...BOX,
@@ -224,6 +230,11 @@ export const DRAWINGS: readonly BuiltinEntry[] = [
   ...POLYLINE,
   ...LINEFILL,
 ]
+
+function point({ budget }: Runtime, time: number, index: number, price: number): ChartPoint {
+  budget.take(POINT)
+  return new ChartPoint(time, index, price)
+}
 
 function xOf(point: Point, xloc: Text): number {
   if (point === null) return NAN
@@ -325,16 +336,13 @@ function putCell(
   writableCells(runtime, table).set(place, cell as unknown as Cell)
 }
 
-/** The memory of an entry of the map; copies share the cell itself. */
-const CELL_BYTES = 40
-
 /** The cells as they were at the end of the bar before are kept, so the first write on a bar copies them. */
 function writableCells(runtime: Runtime, table: Table): Map<number, Cell> {
   const { drawings, bar } = runtime
   const last = table.changes.at(-1)
   const isOwn = table.createdBar === bar || (last?.bar === bar && Object.hasOwn(last, 'cells'))
   if (!isOwn) {
-    runtime.budget.take(CELL_BYTES * table.cells.size)
+    runtime.budget.take(PAIR * table.cells.size)
     drawings.set(table, 'cells', new Map(table.cells), bar)
   }
   return table.cells
@@ -371,21 +379,18 @@ function clearCells(
   for (const place of cells.keys()) if (inside(place)) cells.delete(place)
 }
 
-/** A point and its place in the list. */
-const POINT_BYTES = 56
-
 function newPolyline(runtime: Runtime, points: PineArray<Point> | null, ...look: unknown[]) {
-  const copies = (points?.values() ?? []).flatMap((point) =>
-    point === null ? [] : [new ChartPoint(point.time, point.index, point.price)],
+  const copies = (points?.values() ?? []).flatMap((from) =>
+    from === null ? [] : [point(runtime, from.time, from.index, from.price)],
   )
   if (copies.length > 10_000) throw polylineTooLong(copies.length)
-  runtime.budget.take(POINT_BYTES * copies.length)
   return [copies, ...look]
 }
 
 /** Two lines have at most one fill: a new one replaces it. */
 function newLinefill(runtime: Runtime, line1: Line | null, line2: Line | null, color: number): Linefill {
-  const { drawings, bar } = runtime
+  const { drawings, bar, budget } = runtime
+  budget.take(DRAWING)
   const before = drawings.alive.linefill.find(
     (fill) => fill.kind === 'linefill' && isPair(fill, line1, line2),
   )
@@ -415,8 +420,11 @@ function life(kind: DrawingKind, id = 'id', hasCopy = true): BuiltinEntry[] {
   ]
   if (!hasCopy) return entries
   const copy = fn(`${kind}.copy`, `Draws a copy of a ${kind}.`, `(${kind} ${id}) ${kind}`, {
-    fn: (runtime: Runtime, drawing: Drawing | null) =>
-      drawing === null ? null : runtime.drawings.add({ ...drawing, ...born(runtime) }, runtime.held),
+    fn: (runtime: Runtime, drawing: Drawing | null) => {
+      if (drawing === null) return null
+      runtime.budget.take(DRAWING)
+      return runtime.drawings.add({ ...drawing, ...born(runtime) }, runtime.held)
+    },
     runtime: true,
   })
   return [...entries, copy]

@@ -21,6 +21,7 @@ import {
 import { matchRegex } from '../runtime/regex.ts'
 import type { ScriptError } from '../script-error.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { TEXT } from '../runtime/sizes.ts'
 import { valueText } from '../runtime/value-text.ts'
 import { fn } from './define.ts'
 import type { BuiltinEntry } from './registry.ts'
@@ -194,12 +195,9 @@ function replaceAll(runtime: Runtime, source: Text, target: Text, replacement: T
   return runtime.budget.text(pieces.join(replacement ?? ''))
 }
 
-/** The memory of a text besides its letters. */
-const PIECE_BYTES = 24
-
 function split(runtime: Runtime, text: Text, separator: Text): PineArray<Text> {
   const pieces = text === null ? [] : text === '' ? [''] : text.split(separator ?? '')
-  runtime.budget.take(PIECE_BYTES * pieces.length + 2 * (text?.length ?? 0))
+  runtime.budget.take(TEXT * pieces.length + 2 * (text?.length ?? 0))
   return new PineArray<Text>(pieces, null, runtime.budget)
 }
 

@@ -9,9 +9,8 @@
 import { tookTooMuchMemory } from '../messages/failing.ts'
 import { reachableBytes } from './reach.ts'
 import type { Allowance, Limits } from './limits.ts'
+import { TEXT } from './sizes.ts'
 
-/** Shorter texts are not counted, since they are small compared with what holds them. */
-const TEXT_MIN = 32
 /** About two milliseconds. */
 const STEPS_A_LOOK = 1 << 20
 /** A walk is worth its cost after this much more, as a fraction of the limit. */
@@ -27,8 +26,9 @@ export class Budget implements Allowance {
   readonly #most: number
   /** The count at which the next walk is due. */
   #next: number
+  #isOver = false
   readonly #roots: (() => readonly unknown[])[] = []
-  readonly #shared = new Set<unknown>()
+  readonly #shared = new Set<object>()
   readonly #outside: (() => number)[] = []
   /** Steps of built-ins since the clock was last checked. */
   #steps = 0
@@ -38,7 +38,7 @@ export class Budget implements Allowance {
   countsFromEnd = true
   /** Throws when the run's time is over; set by the run. */
   watch: () => void = () => {}
-  /** Called after a walk that found much released memory, which is garbage by then. */
+  /** Called where there may be much garbage. */
   collect: () => void = () => {}
 
   constructor({ collectionSize, memoryBytes }: Pick<Limits, 'collectionSize' | 'memoryBytes'>) {
@@ -51,7 +51,7 @@ export class Budget implements Allowance {
    * Adds what a run holds: `roots` lead to all it can reach except what is `shared`; `outside` are bytes that others keep
    * for it.
    */
-  add(roots: () => readonly unknown[], shared: Iterable<unknown>, outside?: () => number): void {
+  add(roots: () => readonly unknown[], shared: Iterable<object>, outside?: () => number): void {
     this.#roots.push(roots)
     for (const one of shared) this.#shared.add(one)
     this.#shared.add(this)
@@ -79,7 +79,7 @@ export class Budget implements Allowance {
 
   /** Counts a text that was made, and returns it. */
   text<Text extends string | null>(text: Text): Text {
-    if (text !== null && text.length > TEXT_MIN) this.take(2 * text.length)
+    if (text !== null) this.take(TEXT + 2 * text.length)
     return text
   }
 
@@ -92,6 +92,11 @@ export class Budget implements Allowance {
 
   /** Measures everything reachable. `asked` is part of the count, but cannot be found yet. */
   recount(asked = 0): void {
+    // The run checks once more to find the line, and is to be stopped again there.
+    if (this.#isOver) throw tookTooMuchMemory(this.#most)
+    // Garbage goes before the walk, which itself needs room.
+    const isDue = this.used > this.#next
+    if (isDue) this.collect()
     let bytes =
       asked +
       reachableBytes(
@@ -101,13 +106,13 @@ export class Budget implements Allowance {
     const garbage = this.used - bytes
     this.used = bytes
     for (const outside of this.#outside) bytes += outside()
-    if (bytes > this.#most) {
-      // The run checks once more to find the line, and has to be stopped again there.
+    this.#isOver = bytes > this.#most
+    if (this.#isOver) {
       this.used = Math.max(bytes, this.#next + 1)
       throw tookTooMuchMemory(this.#most)
     }
     this.#next = Math.max(this.#most, this.used + BETWEEN_WALKS * this.#most)
     // Collecting takes 12 ms in a thread that knows a thousand scripts: more than an alert's script needs for a bar.
-    if (garbage > GARBAGE_BYTES) this.collect()
+    if (!isDue && garbage > GARBAGE_BYTES) this.collect()
   }
 }

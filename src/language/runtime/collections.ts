@@ -8,11 +8,7 @@
 
 import { changesPast, invalidSlice, outOfBounds, tooLarge } from '../messages/failing.ts'
 import type { Allowance } from './limits.ts'
-
-/** Bytes of an element, of a pair of a map, and of a collection besides its contents. */
-const ELEMENT = 8
-const PAIR = 40
-const COLLECTION = 100
+import { COLLECTION, MAP, PAIR, SLOT } from './sizes.ts'
 
 /** So many elements are moved one by one: `unshift` took three times as long for a handful. */
 const FEW_MOVED = 32
@@ -44,7 +40,7 @@ export class PineArray<T = unknown> {
   constructor(items: T[], na: T, budget: Allowance, parent: PineArray<T> | null = null, from = 0, count = 0) {
     const { collectionSize } = budget
     if (items.length > collectionSize) throw tooLarge('array', items.length, collectionSize)
-    budget.take(COLLECTION + (parent === null ? ELEMENT * items.length : 0))
+    budget.take(COLLECTION + (parent === null ? SLOT * items.length : 0))
     this.items = items
     this.na = na
     this.budget = budget
@@ -83,7 +79,7 @@ export class PineArray<T = unknown> {
     if (place < 0 || place > size) throw outOfBounds(index, size)
     if (this.items.length >= budget.collectionSize)
       throw tooLarge('array', this.items.length + 1, budget.collectionSize)
-    budget.used += ELEMENT
+    budget.used += SLOT
     insertAt(this.items, this.from + place, value)
     grow(this, 1)
   }
@@ -113,7 +109,7 @@ export class PineArray<T = unknown> {
     const size = this.items.length + values.length
     const { collectionSize } = this.budget
     if (size > collectionSize) throw tooLarge('array', size, collectionSize)
-    this.budget.take(ELEMENT * values.length)
+    this.budget.take(SLOT * values.length)
     const place = this.from + this.size
     const added = values.slice()
     if (this.parent === null) for (const value of added) this.items.push(value)
@@ -206,7 +202,7 @@ export class PineMap<K = unknown, V = unknown> {
   readonly budget: Allowance
 
   constructor(entries: Map<K, V>, na: V, budget: Allowance) {
-    budget.take(COLLECTION + PAIR * entries.size)
+    budget.take(MAP + PAIR * entries.size)
     this.entries = entries
     this.na = na
     this.budget = budget

@@ -3,6 +3,7 @@
 import { changesPast, noSuchLine, resizesRow, tooLarge } from '../messages/failing.ts'
 import { PastArray, PineArray } from './collections.ts'
 import type { Allowance } from './limits.ts'
+import { COLLECTION, SLOT } from './sizes.ts'
 
 export class PineMatrix<T = unknown> {
   rows: number
@@ -15,7 +16,7 @@ export class PineMatrix<T = unknown> {
   constructor(rows: number, columns: number, items: T[], na: T, budget: Allowance) {
     const { collectionSize } = budget
     if (items.length > collectionSize) throw tooLarge('matrix', items.length, collectionSize)
-    budget.take(100 + 8 * items.length)
+    budget.take(COLLECTION + SLOT * items.length)
     this.rows = rows
     this.columns = columns
     this.items = items
@@ -84,7 +85,7 @@ export class PineMatrix<T = unknown> {
   become(rows: number, columns: number, items: T[]): void {
     const { collectionSize } = this.budget
     if (items.length > collectionSize) throw tooLarge('matrix', items.length, collectionSize)
-    this.budget.take(8 * items.length)
+    this.budget.take(SLOT * items.length)
     this.rows = rows
     this.columns = columns
     this.items = items

@@ -1,4 +1,4 @@
-// The bytes of all that can be reached from a run's state, about as JavaScriptCore keeps them.
+// The bytes of all that can be reached from a run's state.
 //
 // A text that is found again is counted once, and where it is held again the first one is put in its place: a script that
 // makes the same 40,000 characters on every bar then really has them once.
@@ -6,26 +6,21 @@
 import { PineArray } from './collections.ts'
 import { ChartPoint, Drawings, type Drawing } from './drawings.ts'
 import { PineMatrix } from './matrix.ts'
+import { COLLECTION, MAP, OBJECT, PAIR, POINT, SLOT, TEXT } from './sizes.ts'
 
-/** The memory of an object besides its fields, with what the collector and this walk keep about it. */
-export const OBJECT = 64
-const POINT = 56
-const SLOT = 8
-const PAIR = 40
-const TEXT_MIN = 32
-
-export function reachableBytes(roots: readonly unknown[], shared: ReadonlySet<unknown>): number {
+export function reachableBytes(roots: readonly unknown[], shared: ReadonlySet<object>): number {
   return new Walk(shared).from(roots)
 }
 
 class Walk {
-  readonly #seen: Set<unknown>
+  /** A Set takes 100 bytes for each, more than most objects. */
+  readonly #seen: WeakSet<object>
   readonly #texts = new Map<string, string>()
   readonly #open: object[] = []
   #bytes = 0
 
-  constructor(shared: ReadonlySet<unknown>) {
-    this.#seen = new Set(shared)
+  constructor(shared: ReadonlySet<object>) {
+    this.#seen = new WeakSet(shared)
   }
 
   from(roots: readonly unknown[]): number {
@@ -36,7 +31,7 @@ class Walk {
 
   /** Answers what is to be held in its place: an earlier text with the same letters. */
   #value(value: unknown): unknown {
-    if (typeof value === 'string') return value.length > TEXT_MIN ? this.#text(value) : value
+    if (typeof value === 'string') return this.#text(value)
     if (typeof value !== 'object' || value === null) return value
     // Polylines have millions of them, each its own: not worth being remembered.
     if (value instanceof ChartPoint) {
@@ -54,7 +49,7 @@ class Walk {
     const known = this.#texts.get(text)
     if (known !== undefined) return known
     this.#texts.set(text, text)
-    this.#bytes += 2 * text.length
+    this.#bytes += TEXT + 2 * text.length
     return text
   }
 
@@ -74,7 +69,7 @@ class Walk {
   }
 
   #list(list: unknown[]): void {
-    this.#bytes += SLOT * list.length
+    this.#bytes += OBJECT + SLOT * list.length
     for (let i = 0; i < list.length; i++) {
       const item = list[i]
       if (typeof item === 'number') continue
@@ -84,7 +79,7 @@ class Walk {
   }
 
   #map(map: Map<unknown, unknown>): void {
-    this.#bytes += PAIR * map.size
+    this.#bytes += (map.size > 0 ? MAP : OBJECT) + PAIR * map.size
     for (const [key, item] of map) {
       this.#value(key)
       const held = this.#value(item)
@@ -97,7 +92,7 @@ class Walk {
     if ((object instanceof PineArray || object instanceof PineMatrix) && typeof object.na === 'number') {
       if (!(object instanceof PineArray) || object.parent === null) this.#bytes += SLOT * object.items.length
       else this.#value(object.parent)
-      this.#bytes += OBJECT
+      this.#bytes += COLLECTION
       return
     }
     const fields = object as Record<string, unknown>

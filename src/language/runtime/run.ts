@@ -86,7 +86,7 @@ export class Run implements ScriptRun {
   readonly #instance: Instance
   readonly #resolved: ResolvedInputs
   readonly #sources: (Float64Array | null)[]
-  readonly #shared: ReadonlySet<unknown>
+  readonly #shared: ReadonlySet<object>
   readonly #depth: number
   /** Bars from one look at the clock to the next. */
   #stride = 1
@@ -127,7 +127,7 @@ export class Run implements ScriptRun {
     requestedBy(this.context).spawn = (site, path, series) => this.#spawn(site, path, series)
     this.context.requestKey = (site, path) => executable.requestKey(site, path)
     const members = program.enums.flatMap((one) => one.members)
-    this.#shared = new Set<unknown>([this.context, this.#budget, env.broker, env, ...members])
+    this.#shared = new Set<object>([this.context, this.#budget, env.broker, env, ...members])
     this.#budget.add(
       () => this.#roots(),
       this.#shared,
