@@ -168,6 +168,9 @@ const FileReading = Type.Object(
           columns: Type.Record(Type.String(), Type.String(), {
             description: 'By value, the name of its column, or its number from 1.',
           }),
+          unused: Type.Array(Type.String(), {
+            description: 'The names of columns that nothing was read from, the first hundred.',
+          }),
           times: Type.String({ description: '`epoch`, `date`, or `date and time`.' }),
           unit: nullable(Type.String({ description: 'Of epoch times: `s`, `ms`, `us`, `ns`.' })),
           order: Type.String({ description: '`ymd`, `dmy` or `mdy`.' }),

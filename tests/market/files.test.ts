@@ -312,15 +312,36 @@ describe('a file says by itself what wrote it', () => {
     expect((await read(`\uFEFF${text}`)).says).toContain('nanoseconds')
   })
 
-  test.each(['Umsatz', 'Stücke', 'Stuecke'])('German in the letters of Windows, with %s', async (volume) => {
-    const text = `Datum;Eröffnung;Hoch;Tief;Schluss;${volume}\n05.03.2024 10:00;10,0;12,0;9,0;11,0;5\n`
-    const plain = await read(text)
-    expect(plain.bars).toEqual(UTC.slice(0, 1))
-    expect(await read(Buffer.from(text, 'latin1'))).toEqual(
-      /[^\0-\x7f]/.test(text)
-        ? { ...plain, says: plain.says.replace('CSV', 'CSV, in the letters of Windows-1252') }
-        : plain,
-    )
+  test.each(['Umsatz', 'Stücke', 'Stuecke', 'Stück'])(
+    'German in the letters of Windows, with %s',
+    async (volume) => {
+      const text = `Datum;Eröffnung;Hoch;Tief;Schluss;${volume}\n05.03.2024 10:00;10,0;12,0;9,0;11,0;5\n`
+      const plain = await read(text)
+      expect(plain.bars).toEqual(UTC.slice(0, 1))
+      expect(await read(Buffer.from(text, 'latin1'))).toEqual(
+        /[^\0-\x7f]/.test(text)
+          ? { ...plain, says: plain.says.replace('CSV', 'CSV, in the letters of Windows-1252') }
+          : plain,
+      )
+    },
+  )
+
+  test.each([
+    ['Datum;Zeit;Anfangskurs;Höchstkurs;Tiefstkurs;Schlusskurs;Stk.', '05.03.2024;10:00'],
+    ['Fecha;Hora;Apertura;Máx.;Mín.;Cierre;Cantidad', '05/03/2024;10:00'],
+    ['Date;Heure;Ouverture;Plus haut;Plus bas;Fermeture;Quantité', '05/03/2024;10:00'],
+    ['Дата;Время;Открытие;Макс.;Мин.;Закрытие;Кол-во', '05.03.2024;10:00'],
+  ])('columns in other languages: %s', async (names, time) => {
+    const { bars } = await read(`${names}\n${time};10,0;12,0;9,0;11,0;5\n`, { hints: { dates: 'dmy' } })
+    expect(bars).toEqual(UTC.slice(0, 1))
+  })
+
+  test('columns that nothing is read from are named', async () => {
+    const { says } = await read('time,open,high,low,close,Shares,,note\n1709632800,10,12,9,11,5,,x\n')
+    expect(says).toEndWith('time, open, high, low, close; not used: Shares, note.')
+    const many = Array.from({ length: 14 }, (_, i) => `n${i}`).join(',')
+    const wide = await read(`time,open,high,low,close,${many}\n1709632800,10,12,9,11${',1'.repeat(14)}\n`)
+    expect(wide.says).toEndWith('n10, n11 and 2 more.')
   })
 
   test('UTF-8 whose first bytes end within a letter is UTF-8', async () => {

@@ -6,6 +6,7 @@
 
 import { everyCsvRow } from '../../lib/csv-rows.ts'
 import { turn } from '../../lib/turn.ts'
+import { timeMistakeOf } from '../bar-stage.ts'
 import type { Calendar } from '../calendar.ts'
 import type { Problem } from '../../lib/problem.ts'
 import { withoutSpaces } from './dialect/decimals.ts'
@@ -173,6 +174,11 @@ class CsvReader {
     if (texts.slice(1, PRICES_END[kind]).every(isNothing)) return this.sink.skip(this.row)
     const time = timeText(cells, columns).replace(/^\uFEFF/, '')
     values[0] = time.length > CELL_MAX ? Number.NaN : parseTimeText(time, this.#meaning)
+    const missing = slots.find(
+      (role, slot) =>
+        slot > 0 && slot < PRICES_END[kind] && role !== 'quantity' && isNothing(texts[slot] ?? ''),
+    )
+    if (missing && timeMistakeOf(values[0]) === null) return this.sink.fail(this.row, `${missing} is missing`)
     for (let slot = 1; slot < slots.length; slot++) {
       const text = texts[slot]
       const role = slots[slot]

@@ -42,7 +42,7 @@ function formatText({ format, dialect, packing, kind, encoding }: FileReading): 
 
 /** What was found out about the text of a file, a phrase each. */
 function dialectPhrases(dialect: DialectTold): string[] {
-  const { delimiter, decimal, header, columns } = dialect
+  const { delimiter, decimal, header, columns, unused } = dialect
   const text = [
     `columns separated by ${DELIMITERS[delimiter] ?? delimiter}`,
     decimal === ',' ? 'decimal commas' : 'decimal points',
@@ -53,6 +53,7 @@ function dialectPhrases(dialect: DialectTold): string[] {
     ...(delimiter === '' ? [] : text),
     timesText(dialect),
     columnsText(columns),
+    unusedText(unused),
   ].filter((phrase) => phrase !== '')
 }
 
@@ -70,6 +71,14 @@ function timesText({ times, unit, timezone, zoneBy, order, origin }: DialectTold
     assumed: ` in ${timezone}, which the file does not say`,
   }
   return written + why[zoneBy]
+}
+
+const UNUSED_SHOWN = 12
+
+function unusedText(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const more = names.length - UNUSED_SHOWN
+  return `not used: ${names.slice(0, UNUSED_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function columnsText(columns: DialectTold['columns']): string {

@@ -236,7 +236,7 @@ async function stageFile(
       format: 'json',
       kind: 'bars',
       ...written,
-      dialect: read.isLocal ? { ...told, columns: {} } : null,
+      dialect: read.isLocal ? { ...told, columns: {}, unused: [] } : null,
       rows: stage.added - rowsBefore,
       skipped: read.skipped,
     }

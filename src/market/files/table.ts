@@ -7,7 +7,14 @@ import type { SymbolInfo } from '../symbol.ts'
 import { zoneOf } from '../zone.ts'
 import type { RowSink } from './csv.ts'
 import { sidesIn } from './dialect/columns.ts'
-import { type DialectTold, hasSides, type Hints, type Role, type RowKind } from './dialect/dialect.ts'
+import {
+  type DialectTold,
+  hasSides,
+  type Hints,
+  type Role,
+  type RowKind,
+  unusedAmong,
+} from './dialect/dialect.ts'
 import { shapeOfNames } from './dialect/named.ts'
 import { notRead, otherTicker } from './dialect/refusals.ts'
 import { rowValues, slotsOf } from './plain-rows.ts'
@@ -116,7 +123,12 @@ export async function readTable(
   function said(): DialectTold {
     const unit = time?.time === 'number' && sample !== null ? (meaning.unit ?? unitOf(sample)) : null
     const found = roles.map((role, i): [Role, string] => [role, names[places[i] ?? 0] ?? ''])
-    return { ...told, unit, columns: Object.fromEntries(found) as DialectTold['columns'] }
+    return {
+      ...told,
+      unit,
+      columns: Object.fromEntries(found) as DialectTold['columns'],
+      unused: unusedAmong(names, places),
+    }
   }
 }
 
@@ -138,7 +150,7 @@ export function timesOf(
   { time }: TableColumn,
   symbol: SymbolInfo,
   { timesIn, unit }: Hints,
-): { readonly meaning: TimeMeaning; readonly told: Omit<DialectTold, 'columns'> } {
+): { readonly meaning: TimeMeaning; readonly told: Omit<DialectTold, 'columns' | 'unused'> } {
   const given = timesIn === undefined ? null : zoneOf(timesIn)
   if (timesIn !== undefined && !given) throw notRead(1, 'timesIn is no time zone')
   const zone = given ?? zoneOf('UTC')

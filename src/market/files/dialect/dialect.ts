@@ -89,6 +89,8 @@ export interface DialectTold extends Pick<
 > {
   /** The name of the column that has each value, or its number if columns have no names. */
   readonly columns: Readonly<Partial<Record<Role, string>>>
+  /** The names of the others, the first hundred. */
+  readonly unused: readonly string[]
   readonly timezone: string
 }
 
@@ -105,8 +107,17 @@ export function toldOf(dialect: Dialect): DialectTold {
     order,
     zoneBy,
     columns: Object.fromEntries(told) as DialectTold['columns'],
+    unused: unusedAmong(names, Object.values(columns)),
     timezone: zone.name,
   }
+}
+
+/** As much of them as people read. */
+const UNUSED_MAX = 100
+
+export function unusedAmong(names: readonly string[], used: readonly number[]): string[] {
+  const unused = names.filter((name, index) => name !== '' && !used.includes(index))
+  return unused.slice(0, UNUSED_MAX).map((name) => name.slice(0, UNUSED_MAX))
 }
 
 /** Whether rows may tell what was bought. */

@@ -177,7 +177,7 @@ function dateAndClock(
   names: readonly string[],
   time: number,
 ): { readonly time: number; readonly clock?: number } {
-  const date = names.findIndex((name) => ['date', 'дата', 'datum', 'data'].includes(name))
+  const date = names.findIndex((name) => ['date', 'дата', 'datum', 'data', 'fecha'].includes(name))
   const clock = names.findIndex((name) => NAMES.clock.includes(name))
   return date >= 0 && clock > date ? { time: date, clock } : { time }
 }
