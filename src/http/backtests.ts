@@ -10,7 +10,7 @@ import { TRACK_KINDS } from '../wire/track.ts'
 import { Columns, wantsColumns } from './columns.ts'
 import { JsonText } from './json-text.ts'
 import { replayPieces } from './replay-wire.ts'
-import { listed, pageOf } from './fields.ts'
+import { isoTimeOf, listed, pageOf } from './fields.ts'
 import { jobEvents } from './progress-events.ts'
 import type { Routes } from './route.ts'
 import { validationFailed } from './validate.ts'
@@ -91,7 +91,13 @@ export const BACKTEST_ROUTES: Routes = {
     },
   },
   'GET /api/platform/backtests': async ({ deps, caller, query }) => {
-    const page = await deps.runs.list(caller.user.id, pageOf(query, deps.runs.listMax))
+    const { sort, order, createdAfter } = query
+    const since = createdAfter === undefined ? undefined : isoTimeOf(createdAfter, 'query', '/createdAfter')
+    const page = await deps.runs.chosen(caller.user.id, pageOf(query, deps.runs.listMax), {
+      sort,
+      order,
+      since,
+    })
     const counted = await countsOf(deps.features.ledger, page.items)
     return listed('backtests', page, (run) => ({ ...wire(run), counted: counted(run) }))
   },

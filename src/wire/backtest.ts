@@ -168,6 +168,8 @@ const compareBody = Type.Object({
   timezone: Type.Optional(nullable(Text(64))),
 })
 
+const FIGURES = Object.keys(ReportSummary.properties) as (keyof ReportSummary)[]
+
 export const BACKTESTS = {
   'POST /api/platform/backtests': {
     access: 'session backtests:write',
@@ -190,8 +192,14 @@ export const BACKTESTS = {
   'GET /api/platform/backtests': {
     access: 'session backtests:read',
     summary: 'List backtests, newest first',
-    description: 'Without source and inputs.',
-    query: PageQuery,
+    description:
+      'Without source and inputs. `sort` puts them in the order of a figure of the summary, the greatest first if `order` is not `asc`, and those without it last. `createdAfter` is ISO 8601 or a day: `sort=netProfit&createdAfter=2026-11-22&limit=1` is the best since then.',
+    query: Type.Object({
+      ...PageQuery.properties,
+      sort: Type.Optional(oneOf(FIGURES)),
+      order: Type.Optional(oneOf(['asc', 'desc'])),
+      createdAfter: Type.Optional(Text(40)),
+    }),
     answer: Listed('backtests', Backtest),
   },
   'GET /api/platform/backtests/{id}': {

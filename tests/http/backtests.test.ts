@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { purgeGone } from '../../src/work/runs/gone.ts'
 import { removeRuns } from '../../src/work/runs/commits.ts'
+import { runs } from '../../src/work/runs/records.ts'
 import type { Kv } from '../../src/store/kv.ts'
+import { transact } from '../../src/store/transaction.ts'
 import { testKv } from '../store/test-store.ts'
 import { testServer, type Call } from './server.ts'
 
@@ -61,6 +63,35 @@ test('a backtest runs on the last bars and is kept with report and tracks', asyn
     nextCursor: null,
   })
   expect(list.json.backtests[0].source).toBeUndefined()
+  pool.close()
+})
+
+test('the best of those made since a day come first, page by page, and those without figures last', async () => {
+  const { post, get, pool, services, clock } = await open()
+  const { id } = (await post(RUN)).json
+  const one = await runs(services.kv).get(id)
+  const week = 7 * 86_400_000
+  const copies = [30, 10, 20, null].map((netProfit, i) => ({
+    ...one!,
+    id: `bt_${'0'.repeat(25)}${i}`,
+    name: String(netProfit),
+    createdAt: clock.now() - (i === 0 ? 2 : 1) * week,
+    summary: netProfit === null ? null : { ...one!.summary!, netProfit },
+  }))
+  for (const copy of copies) await transact(services.kv, () => runs(services.kv).insert(copy))
+  const since = new Date(clock.now() - 1.5 * week).toISOString()
+  const names = async (query: string) => {
+    const { json } = await get(`/api/platform/backtests?${query}`)
+    return [json.backtests.map(({ name }: { name: string }) => name).join(' '), json.nextCursor] as const
+  }
+  expect((await names('sort=netProfit'))[0]).toBe('30 20 10 mine null')
+  expect((await names('sort=netProfit&order=asc'))[0]).toBe('mine 10 20 30 null')
+  expect((await names(`createdAfter=${since}`))[0]).toBe('mine null 20 10')
+  const [first, next] = await names(`sort=netProfit&createdAfter=${since}&limit=3`)
+  expect(first).toBe('20 10 mine')
+  expect(await names(`sort=netProfit&createdAfter=${since}&limit=3&cursor=${next}`)).toEqual(['null', null])
+  for (const wrong of ['sort=luck', 'createdAfter=soon', 'order=up'])
+    expect((await get(`/api/platform/backtests?${wrong}`)).status).toBe(422)
   pool.close()
 })
 

@@ -13,11 +13,12 @@ import { Listeners } from '../../lib/listeners.ts'
 import type { Log } from '../../lib/log.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { Bars } from '../../market/bars.ts'
-import type { PageOptions } from '../../store/collection.ts'
+import { decodeCursor, encodeCursor, type Page, type PageOptions } from '../../store/collection.ts'
 import { dropDrafts, type LargeText } from '../../store/large-text.ts'
 import type { Also } from '../../store/transaction.ts'
 import type { Backtest, RunningNow } from '../../wire/backtest.ts'
 import { isUnderWay } from '../../wire/job-state.ts'
+import type { ReportSummary } from '../../wire/report.ts'
 import type { Trials } from '../../wire/trials.ts'
 import { whyGone } from './gone.ts'
 import { RunLooks, type DoneRun } from './looks.ts'
@@ -51,6 +52,12 @@ import {
   type Run,
   type RunRequest,
 } from './records.ts'
+
+export interface ChosenRuns {
+  readonly sort?: keyof ReportSummary | undefined
+  readonly order?: 'asc' | 'desc' | undefined
+  readonly since?: number | undefined
+}
 
 /** How many servers may begin a run: the first may have died by chance, but the second probably died of it. */
 const BEGUN_MAX = 2
@@ -260,6 +267,33 @@ export class Runs extends KeptJobs<Run> {
   override async list(userId: string, page: PageOptions) {
     const found = await super.list(userId, page)
     return { ...found, items: found.items.map((run) => this.#asItIs(run)) }
+  }
+
+  /** Those made after `since`, by a figure; those that have none come last. The newest first, and also among equals. */
+  async chosen(
+    userId: string,
+    page: PageOptions,
+    { sort, order, since = -Infinity }: ChosenRuns,
+  ): Promise<Page<Run>> {
+    if (sort === undefined && since === -Infinity) return this.list(userId, page)
+    const chosen: Run[] = []
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const { items, nextCursor } = await this.list(userId, { limit: LIST_MAX, cursor })
+      chosen.push(...items.filter(({ createdAt }) => createdAt > since))
+      // Ids are in the order of time.
+      cursor = (items.at(-1)?.createdAt ?? since) > since ? nextCursor : null
+    }
+    if (sort !== undefined) {
+      const sign = order === 'asc' ? 1 : -1
+      const figure = ({ summary }: Run) => (summary ? sign * summary[sort] : Infinity)
+      chosen.sort((a, b) => (figure(a) === figure(b) ? 0 : figure(a) - figure(b)))
+    }
+    const from = page.cursor ? Number(decodeCursor(page.cursor)[0]) : 0
+    const next = from + page.limit
+    return {
+      items: chosen.slice(from, next),
+      nextCursor: next < chosen.length ? encodeCursor([next]) : null,
+    }
   }
 
   /** The user's runs that wait or run here, previews too, with how far they are; the newest last. */
