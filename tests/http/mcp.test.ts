@@ -501,8 +501,9 @@ describe('an agent that does the natural thing', () => {
     expect((await use('bars', { market: 'LARGEST' })).answer['error']).not.toContain('meant')
     expect(wrong.answer).toMatchObject({
       error: expect.stringContaining('It has "N"'),
-      next: [expect.stringMatching(/^run /), expect.stringMatching(/^read /)],
+      next: [expect.stringMatching(/^run /)],
     })
+    expect((await use('find', { kind: 'backtests' })).answer['items']).toMatchObject([{ id: answer['id'] }])
   })
 
   test('with no object of arguments, or with far too many bytes, is told what to do', async () => {

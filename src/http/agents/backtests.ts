@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { Picked } from '../../work/workers/job.ts'
 import type { ShownAnswer, ShownTrades } from '../../work/workers/pick-job.ts'
 import type { HoldOut } from '../../wire/judgement.ts'
+import type { Run } from '../../work/runs/records.ts'
 import { call, callText, diagnosticText, Refused, send, type Agent, type Json } from './call.ts'
 import type { Diagnostic } from '../../wire/script.ts'
 import { PRICE_DIGITS, rounded, timeText } from './short.ts'
@@ -69,7 +70,10 @@ export const RUN = tool({
   },
 })
 
-/** Runs and stores a backtest. Answers its id once it is done, or has taken as long as a client waits. */
+/**
+ * Runs and stores a backtest. Answers its id once it is done, or has taken as long as a client waits. One that failed meanwhile is
+ * not kept, as for everybody who waits: an agent mends a script in ten steps, and would leave as many.
+ */
 export async function ran(
   agent: Agent,
   market: Market,
@@ -86,7 +90,10 @@ export async function ran(
   const { id } = await call(agent, 'POST /api/platform/backtests', { body }, { prefer: 'respond-async' })
   const { deps, caller } = agent
   await waitedFor(agent, (signal) => deps.runs.watch(caller.user.id, id, signal, () => undefined))
-  return id
+  const { state, error } = await deps.runs.get(caller.user.id, id)
+  if (state !== 'failed') return id
+  await call(agent, 'DELETE /api/platform/backtests/{id}', { path: { id } })
+  throw failureOf(error, `${market.exchange}:${market.symbol} ${market.interval}`)
 }
 
 /** What is told of a backtest: the bars before the hold-out, and what to do next. */
@@ -95,22 +102,7 @@ export async function backtestReply(agent: Agent, id: string): Promise<Reply> {
   const { exchange, symbol, interval, name, state, error } = backtest
   const head = { id, name, market: `${exchange}:${symbol} ${interval}`, state }
   if (state === 'failed' || state === 'cancelled')
-    throw new Refused(
-      error?.message ?? 'The backtest was cancelled.',
-      error?.code === 'validation_failed'
-        ? [
-            callText('run', { script: '…the same…', market: head.market, inputs: {}, settings: {} }),
-            callText('read', { id, part: 'script' }),
-          ]
-        : [callText('write_script', { source: '…the mended source…' })],
-      {
-        id,
-        code: error?.code,
-        diagnostics: (error?.diagnostics as readonly Diagnostic[] | undefined)
-          ?.slice(0, 5)
-          .map(diagnosticText),
-      },
-    )
+    throw failureOf(error, head.market, [callText('read', { id, part: 'script' })], { id })
   if (state !== 'done') return { ...head, figures: {}, next: [callText('read', { id })] }
   const { holdOut } = await heldOutOf(agent, { exchange, symbol, interval })
   const query = { end: new Date(holdOut.from).toISOString() }
@@ -132,6 +124,26 @@ export async function backtestReply(agent: Agent, id: string): Promise<Reply> {
       callText('optimise', { script: id }),
     ],
   }
+}
+
+/** `read`: the calls that show what is stored of it. */
+function failureOf(
+  error: Run['error'],
+  market: string,
+  read: readonly string[] = [],
+  stored: Json = {},
+): Refused {
+  return new Refused(
+    error?.message ?? 'The backtest was cancelled.',
+    error?.code === 'validation_failed'
+      ? [callText('run', { script: '…the same…', market, inputs: {}, settings: {} }), ...read]
+      : [callText('write_script', { source: '…the mended source…' })],
+    {
+      ...stored,
+      code: error?.code,
+      diagnostics: (error?.diagnostics as readonly Diagnostic[] | undefined)?.slice(0, 5).map(diagnosticText),
+    },
+  )
 }
 
 export async function readBacktest(agent: Agent, id: string, part: string, limit: number): Promise<Reply> {
