@@ -32,7 +32,7 @@ import { hasColumns, wantsColumns } from './columns.ts'
 import type { StreamLog } from './event-log.ts'
 import { Idempotency } from './idempotency.ts'
 import type { Handle } from './inner-request.ts'
-import { isLarge, JsonText, keptResultOf, keptText } from './json-text.ts'
+import { isLarge, keptResultOf, keptText, resultText } from './json-text.ts'
 import { isKept, type KeptAnswers, type KeptText, type MomentOf } from './kept-answers.ts'
 import { KeptPages } from './kept-pages.ts'
 import { type Rate, RateLimiter, SharedLimiter } from './limits.ts'
@@ -303,7 +303,13 @@ export class Gate {
     const answer = JSON.parse(begun.answer) as Record<string, unknown>
     const id = keptResultOf(answer['result'])
     if (id === null || !visit.caller) return answer
-    return { ...answer, result: await resultText(this.#services.runs, visit.caller.user.id, id) }
+    const { runs } = this.#services
+    const userId = visit.caller.user.id
+    const report = await runs.report(userId, id)
+    const tracks = await runs.tracks(userId, id)
+    if (!report || !tracks) throw new Problem(404, 'backtest_not_found', 'There is no such backtest.')
+    const isWhole = !new URL(request.url).searchParams.has('tracks')
+    return { ...answer, result: resultText(report, isWhole ? tracks : null) }
   }
 
   /** For POSTs that create something with every call. */
@@ -608,9 +614,3 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 const readerOf = ({ visitor }: Visit): string => visitor?.user.id ?? ''
 
 /** The result of a stored backtest, as it was in the answer to the request that ran it. */
-async function resultText(runs: Services['runs'], userId: string, id: string): Promise<JsonText> {
-  const report = await runs.report(userId, id)
-  const tracks = await runs.tracks(userId, id)
-  if (!report || !tracks) throw new Problem(404, 'backtest_not_found', 'There is no such backtest.')
-  return new JsonText(['{"report":', report, ',"tracks":', tracks, '}'])
-}

@@ -8,7 +8,7 @@ import type { Packed } from '../wire/columns.ts'
 import { countsOf, triesOf } from '../work/sweeps/tries.ts'
 import { TRACK_KINDS } from '../wire/track.ts'
 import { Columns, wantsColumns } from './columns.ts'
-import { JsonText } from './json-text.ts'
+import { JsonText, resultText } from './json-text.ts'
 import { replayPieces } from './replay-wire.ts'
 import { isoTimeOf, listed, pageOf } from './fields.ts'
 import { jobEvents } from './progress-events.ts'
@@ -23,22 +23,17 @@ const queuedAnswer = ({ run, warnings }: QueuedRun) => ({
   backtest: wire(run),
   ...(warnings.length > 0 && { warnings }),
 })
-const resultPieces = ({ report, tracks }: FinishedRun['output']) => [
-  '{"report":',
-  report,
-  ',"tracks":',
-  tracks,
-  '}',
-]
-const finishedAnswer = ({ run, output, trials, warnings }: FinishedRun) => ({
-  id: run.id,
-  backtest: wire(run),
-  trials,
-  result: output.packed
-    ? new Columns([output.packed], { text: output.packed.text, resultOf: run.id })
-    : new JsonText(resultPieces(output), { resultOf: run.id }),
-  ...(warnings.length > 0 && { warnings }),
-})
+const finishedAnswer =
+  (withTracks: boolean) =>
+  ({ run, output, trials, warnings }: FinishedRun) => ({
+    id: run.id,
+    backtest: wire(run),
+    trials,
+    result: output.packed
+      ? new Columns([output.packed], { text: output.packed.text, resultOf: run.id })
+      : resultText(output.report, withTracks ? output.tracks : null, run.id),
+    ...(warnings.length > 0 && { warnings }),
+  })
 
 const columnsOf = (packed: Packed, tag = '') => new Columns([packed], { text: packed.text, tag })
 
@@ -58,7 +53,7 @@ export const BACKTEST_ROUTES: Routes = {
     bodyBytes: BODY_BYTES,
     async: true,
     columns: true,
-    handle: async ({ deps, caller, body, request, server, set, once }) => {
+    handle: async ({ deps, caller, body, query, request, server, set, once }) => {
       const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {} }
       if (request.headers.get('prefer')?.includes('respond-async')) {
         set.status = 202
@@ -69,8 +64,11 @@ export const BACKTEST_ROUTES: Routes = {
       }
       // The script's budget limits the time; until then the connection must not be cut for being silent.
       server?.timeout(request, 0)
-      const wanted = { ...asked, asColumns: wantsColumns(request) }
-      return once(finishedAnswer, (also) => deps.runs.runNow(caller.user.id, wanted, request.signal, also))
+      const withTracks = query.tracks === undefined
+      const wanted = { ...asked, asColumns: withTracks && wantsColumns(request) }
+      return once(finishedAnswer(withTracks), (also) =>
+        deps.runs.runNow(caller.user.id, wanted, request.signal, also),
+      )
     },
   },
   'POST /api/platform/backtests/preview': {
@@ -86,7 +84,7 @@ export const BACKTEST_ROUTES: Routes = {
         return { trials, result: columnsOf(output.result), ...(warnings.length > 0 && { warnings }) }
       }
       const { output, trials, warnings } = await deps.runs.preview('run', userId, asked, request.signal)
-      const result = new JsonText(resultPieces(output))
+      const result = resultText(output.report, output.tracks)
       return { trials, result, ...(warnings.length > 0 && { warnings }) }
     },
   },

@@ -55,6 +55,11 @@ function lengthOf(piece: Pieces): number {
   return Array.isArray(piece) ? piece.reduce((sum, { length }) => sum + length, 0) : piece.length
 }
 
+/** A backtest's result; null: without its tracks. */
+export function resultText(report: Pieces, tracks: Pieces | null, resultOf?: string): JsonText {
+  return new JsonText(['{"report":', report, ',"tracks":', tracks ?? '[]', '}'], resultOf ? { resultOf } : {})
+}
+
 /** The text of an answer whose own fields may be JsonText. */
 export async function answerText(answer: AnswerFields): Promise<string> {
   if (!hasJsonText(answer)) return JSON.stringify(answer)

@@ -142,7 +142,7 @@ function needsOf(access: string): string | undefined {
   const named = scopes.map((scope) => `\`${scope}\``).join(' and ')
   return label === 'none'
     ? `A token without ${named} is answered as nobody is: with what is public.`
-    : `A token needs ${named}.`
+    : `Scope: ${named}.`
 }
 
 function security(access: string): object[] {

@@ -175,7 +175,8 @@ export const BACKTESTS = {
     access: 'session backtests:write',
     summary: 'Run a backtest',
     description:
-      'Waits for the result; `backtest` comes without source and inputs, which are the request’s. With `Prefer: respond-async` it answers 202 with `id`, `state` and `backtest` at once; follow it at `/events`. `trials` says how often the caller tried this script on this market, and how much of the result may be luck; null while nobody knows. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
+      'Waits for the result; `backtest` comes without source and inputs, which are the request’s. With `Prefer: respond-async` it answers 202 with `id`, `state` and `backtest` at once; follow it at `/events`. `trials` says how often the caller tried this script on this market, and how much of the result may be luck; null while nobody knows. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`. `tracks=none` answers the report alone, which is some MB where the tracks, at 300 bytes a bar, are hundreds; they are kept, and at `/tracks`.',
+    query: Type.Object({ tracks: Type.Optional(oneOf(['none'])) }),
     body: BacktestBody,
     answer: { id: idOf('bt'), backtest: Backtest, trials: nullable(Trials), result: Result },
     accepted: { id: idOf('bt'), state: RunState, backtest: Backtest },

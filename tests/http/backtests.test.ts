@@ -66,6 +66,18 @@ test('a backtest runs on the last bars and is kept with report and tracks', asyn
   pool.close()
 })
 
+test('without tracks the report is answered alone, also when it is answered again, and the tracks are kept', async () => {
+  const { cookie, call, get, pool } = await open()
+  const headers = { ...cookie, 'idempotency-key': 'k', accept: 'application/vnd.chartroom.columns' }
+  const post = () => call('POST', '/api/platform/backtests?tracks=none', { body: RUN, headers })
+  const made = await post()
+  expect(made.json.result).toEqual({ report: expect.objectContaining({ sum: 220 }), tracks: [] })
+  const again = await post()
+  expect([again.headers.get('idempotent-replayed'), again.json]).toEqual(['true', made.json])
+  expect((await get(`/api/platform/backtests/${made.json.id}/tracks`)).json.tracks).toHaveLength(1)
+  pool.close()
+})
+
 test('the best of those made since a day come first, page by page, and those without figures last', async () => {
   const { post, get, pool, services, clock } = await open()
   const { id } = (await post(RUN)).json

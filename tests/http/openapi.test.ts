@@ -126,7 +126,7 @@ test('it names the answers that are no 200, the headers that count, and every co
   expect(Object.keys(backtests.responses)).toEqual(
     expect.arrayContaining(['202', '422', '429', '503', 'default']),
   )
-  expect(backtests.parameters.map(({ name }) => name)).toEqual(['Idempotency-Key', 'Prefer'])
+  expect(backtests.parameters.map(({ name }) => name)).toEqual(['tracks', 'Idempotency-Key', 'Prefer'])
   const one = document.paths['/api/platform/backtests/{id}'].get as Operation
   expect(Object.keys(one.responses)).toContain('304')
   // A matcher inside of `toMatchObject` would be written into the document, which others compare.

@@ -48,7 +48,7 @@ function routeOf({
     parameters: parameters.filter(({ in: where }) => where !== 'header'),
     bodies: new Map(Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => [type, schema])),
     security: security as readonly Json[],
-    scope: /A token needs `([a-z]+:[a-z]+)`/.exec(description)?.[1] ?? null,
+    scope: /Scope: `([a-z]+:[a-z]+)`/.exec(description)?.[1] ?? null,
     isSessionOnly: /Needs a session/.test(description),
   }
 }
