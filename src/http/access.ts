@@ -521,8 +521,7 @@ export function reaches(caller: Caller | null, scope: Scope): boolean {
   return caller.via === 'session' || caller.token.scopes.includes(scope)
 }
 
-/** Throws if the token lacks one of the scopes, or if no token will do. */
-export function requireScopes({ scopes }: ApiToken, needed: readonly Scope[], tokens: boolean): void {
+function requireScopes({ scopes }: ApiToken, needed: readonly Scope[], tokens: boolean): void {
   if (!tokens)
     throw new Problem(
       403,

@@ -213,7 +213,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
     'conflict',
   ],
 
-  'GET /api/search': ['insufficient_scope', ...JOB],
+  'GET /api/search': JOB,
   'GET /api/support/articles/:id': ['article_not_found'],
   'GET /api/support/tickets': OWNER,
   'GET /api/errors': OWNER,

@@ -24,7 +24,7 @@ export const SEARCH = {
     access: 'none search:read',
     summary: 'Search',
     description:
-      'Finds public scripts and ideas, and for those who are signed in their own backtests, watchlists and private items too. A token with `search:read` finds private items of the kinds whose `:read` scope it has; `warnings` name the others. With a `type` of which nothing is public it needs both scopes.',
+      'Finds public scripts and ideas, and for those who are signed in their own backtests, watchlists and private items too. A token with `search:read` finds private items of the kinds whose `:read` scope it has; `warnings` name the others.',
     query: Type.Object({
       q: Text(256),
       limit: Type.Optional(QueryInteger),
