@@ -611,5 +611,3 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 
 /** Whose private objects an answer may show: '' for nobody's. */
 const readerOf = ({ visitor }: Visit): string => visitor?.user.id ?? ''
-
-/** The result of a stored backtest, as it was in the answer to the request that ran it. */

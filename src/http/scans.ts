@@ -3,7 +3,7 @@
 import { Problem } from '../lib/problem.ts'
 import { csvHead, csvLine } from '../work/scans/rows.ts'
 import type { Scan } from '../work/scans/scans.ts'
-import { decodeCursor, encodeCursor } from '../store/collection.ts'
+import { positionAt, encodeCursor } from '../store/collection.ts'
 import type { Scan as ScanWire } from '../wire/scan.ts'
 import { csvAnswer } from './csv-answer.ts'
 import { listed, pageOf } from './fields.ts'
@@ -39,7 +39,7 @@ export const SCAN_ROUTES: Routes = {
   },
   'GET /api/platform/scans/{id}/results': async ({ deps, caller, params: { id }, query }) => {
     const { limit, cursor } = pageOf(query, PAGE_MAX)
-    const from = cursor === undefined ? 0 : Number(decodeCursor(cursor)[0])
+    const from = positionAt(cursor)
     const { rows } = await deps.features.scans.rows(caller.user.id, id, query)
     const next = from + limit
     return {

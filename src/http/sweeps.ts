@@ -1,7 +1,7 @@
 // Sweeps: request one, follow it, page through its trials, stop it and resume it.
 
 import { Problem } from '../lib/problem.ts'
-import { decodeCursor, encodeCursor } from '../store/collection.ts'
+import { positionAt, encodeCursor } from '../store/collection.ts'
 import { csvHead, csvLine, stitchedCsv } from '../work/sweeps/trials.ts'
 import type { Sweep } from '../work/sweeps/sweeps.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
@@ -40,7 +40,7 @@ export const SWEEP_ROUTES: Routes = {
   },
   'GET /api/platform/sweeps/{id}/results': async ({ deps, caller, params: { id }, query }) => {
     const { limit, cursor } = pageOf(query, PAGE_MAX)
-    const from = cursor === undefined ? 0 : Number(decodeCursor(cursor)[0])
+    const from = positionAt(cursor)
     const { sweep, trials } = await deps.features.sweeps.results(caller.user.id, id, { limit, from })
     const next = from + trials.length
     return { trials, nextCursor: next < sweep.tried && trials.length > 0 ? encodeCursor([next]) : null }

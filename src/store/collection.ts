@@ -446,10 +446,20 @@ export function decodeCursor(cursor: string): Key {
         : typeof part === 'boolean' || typeof part === 'number',
     )
   if (valid) return tail
-  throw new Problem(422, 'validation_failed', 'The cursor is not one that a list has answered.', {
-    fields: [{ in: 'query', path: '/cursor', code: 'cursor', message: 'expected a cursor from a list' }],
-  })
+  throw wrongCursor()
 }
+
+/** Where a page begins in a list that is put in order as a whole. */
+export function positionAt(cursor: string | undefined): number {
+  const [at, ...more] = cursor === undefined ? [0] : decodeCursor(cursor)
+  if (typeof at === 'number' && Number.isSafeInteger(at) && at >= 0 && more.length === 0) return at
+  throw wrongCursor()
+}
+
+const wrongCursor = () =>
+  new Problem(422, 'validation_failed', 'The cursor is not one that this list has answered.', {
+    fields: [{ in: 'query', path: '/cursor', code: 'cursor', message: 'expected a cursor from this list' }],
+  })
 
 function parseJson(text: string): unknown {
   try {

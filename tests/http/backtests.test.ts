@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { purgeGone } from '../../src/work/runs/gone.ts'
 import { removeRuns } from '../../src/work/runs/commits.ts'
 import { runs } from '../../src/work/runs/records.ts'
+import { encodeCursor } from '../../src/store/collection.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { testKv } from '../store/test-store.ts'
@@ -102,8 +103,15 @@ test('the best of those made since a day come first, page by page, and those wit
   const [first, next] = await names(`sort=netProfit&createdAfter=${since}&limit=3`)
   expect(first).toBe('20 10 mine')
   expect(await names(`sort=netProfit&createdAfter=${since}&limit=3&cursor=${next}`)).toEqual(['null', null])
-  for (const wrong of ['sort=luck', 'createdAfter=soon', 'order=up'])
-    expect((await get(`/api/platform/backtests?${wrong}`)).status).toBe(422)
+  const ofOthers = [
+    (await names('limit=1'))[1],
+    encodeCursor([-1]),
+    encodeCursor([0.5]),
+    encodeCursor([1, 2]),
+  ]
+  const cursors = ofOthers.map((cursor) => `sort=netProfit&cursor=${cursor}`)
+  for (const wrong of ['sort=luck', 'createdAfter=soon', 'order=up', ...cursors])
+    expect([wrong, (await get(`/api/platform/backtests?${wrong}`)).status]).toEqual([wrong, 422])
   pool.close()
 })
 

@@ -13,7 +13,7 @@ import { Listeners } from '../../lib/listeners.ts'
 import type { Log } from '../../lib/log.ts'
 import { Problem } from '../../lib/problem.ts'
 import type { Bars } from '../../market/bars.ts'
-import { decodeCursor, encodeCursor, type Page, type PageOptions } from '../../store/collection.ts'
+import { encodeCursor, positionAt, type Page, type PageOptions } from '../../store/collection.ts'
 import { dropDrafts, type LargeText } from '../../store/large-text.ts'
 import type { Also } from '../../store/transaction.ts'
 import type { Backtest, RunningNow } from '../../wire/backtest.ts'
@@ -288,7 +288,7 @@ export class Runs extends KeptJobs<Run> {
       const figure = ({ summary }: Run) => (summary ? sign * summary[sort] : Infinity)
       chosen.sort((a, b) => (figure(a) === figure(b) ? 0 : figure(a) - figure(b)))
     }
-    const from = page.cursor ? Number(decodeCursor(page.cursor)[0]) : 0
+    const from = positionAt(page.cursor ?? undefined)
     const next = from + page.limit
     return {
       items: chosen.slice(from, next),
