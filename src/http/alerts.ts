@@ -69,6 +69,12 @@ async function silenceOf(
   return isSilent ? text(why) : null
 }
 
+/** An alert, with what keeps it from telling anybody. */
+async function told(deps: ApiDeps, alert: Alert, may: (scope: Scope) => boolean) {
+  const silence = alert.state === 'active' ? await silenceOf(deps, alert.ownerId, may, alert) : null
+  return { alert: wire(alert), ...warningsFor(deps, alert, silence) }
+}
+
 export const ALERT_ROUTES: Routes = {
   'POST /api/platform/alerts': async ({ deps, caller, body, once, may }) => {
     const fields = { ...body, expiresAt: instantOf(body.expiresAt, '/expiresAt') }
@@ -103,14 +109,9 @@ export const ALERT_ROUTES: Routes = {
   }),
   'GET /api/platform/alerts/{id}': {
     etag: true,
-    handle: async ({ deps, caller: { user }, params: { id } }) =>
-      deps.kept.answer(
-        `alert ${user.id} ${id}`,
-        () => deps.features.alerts.stamp(id),
-        async () => ({
-          alert: wire(await deps.features.alerts.get(user.id, id)),
-        }),
-      ),
+    // Not kept: whether bars come may change while the alert does not.
+    handle: async ({ deps, caller: { user }, params: { id }, may }) =>
+      told(deps, await deps.features.alerts.get(user.id, id), may),
   },
   'GET /api/platform/alerts/{id}/firings': async ({ deps, caller, params, query }) =>
     listed(
@@ -121,9 +122,7 @@ export const ALERT_ROUTES: Routes = {
   'PATCH /api/platform/alerts/{id}': async ({ deps, caller, params, body, may }) => {
     const { expiresAt, ...rest } = body
     const fields = expiresAt === undefined ? rest : { ...rest, expiresAt: instantOf(expiresAt, '/expiresAt') }
-    const alert = await deps.features.alerts.change(caller.user.id, params.id, fields)
-    const silence = alert.state === 'active' ? await silenceOf(deps, caller.user.id, may, alert) : null
-    return { alert: wire(alert), ...warningsFor(deps, alert, silence) }
+    return told(deps, await deps.features.alerts.change(caller.user.id, params.id, fields), may)
   },
   'DELETE /api/platform/alerts/{id}': async ({ deps, caller, params }) => {
     await deps.features.alerts.remove(caller.user.id, params.id)

@@ -92,6 +92,7 @@ describe('alerts', () => {
       ],
     })
     expect((await me.get('/api/platform/alerts')).json).toMatchObject({ alerts: [{ id }], nextCursor: null })
+    expect((await me.get(`/api/platform/alerts/${id}`)).json.warnings).toEqual(made.json.warnings)
     expect((await me.patch(`/api/platform/alerts/${id}`, { state: 'paused' })).json.alert.state).toBe(
       'paused',
     )

@@ -136,8 +136,9 @@ test('a page is not answered under a host name that the server does not answer t
 test('pages that are asked for again are counted under their route', async () => {
   const { call, signUp } = testServer(unlimited)
   const headers = await signUp('owner@example.com')
-  const { id } = (await call('POST', ALERTS, { headers, body: { ...ALERT, price: 1 } })).json
-  for (let round = 0; round < 3; round++) await call('GET', `${ALERTS}/${id}`, { headers })
-  const counted = 'method="GET",route="/api/platform/alerts/:id",status="200"} 3'
+  const body = { title: 'counted', body: '', visibility: 'private' }
+  const { id } = (await call('POST', IDEAS, { headers, body })).json
+  for (let round = 0; round < 3; round++) await call('GET', `${IDEAS}/${id}`, { headers })
+  const counted = 'method="GET",route="/api/platform/ideas/:id",status="200"} 3'
   while (!(await call('GET', '/metrics')).text.includes(counted)) await new Promise(setImmediate)
 })
