@@ -194,6 +194,21 @@ test('only a walk that finds much let go of collects: an alert goes on for a bar
   expect(collected).toBe(1)
 })
 
+test('a run that counts a tenth more than it keeps is stopped before it keeps a tenth more than it may', () => {
+  const budget = new Budget({ collectionSize: 1000, memoryBytes: MEGABYTE })
+  let kept = 0
+  budget.add(() => [new Uint8Array(kept)], [])
+  const keepMore = () => {
+    for (;;) {
+      budget.take(1100)
+      kept += 1000
+    }
+  }
+  expect(keepMore).toThrow('more than 1 MB')
+  expect(kept).toBeGreaterThan(MEGABYTE - 1100)
+  expect(kept).toBeLessThan(1.1 * MEGABYTE)
+})
+
 test('what is over the limit is collected first, walked through once, and refused again without', () => {
   const budget = new Budget({ collectionSize: 1000, memoryBytes: 2 ** 20 })
   const done: string[] = []

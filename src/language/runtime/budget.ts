@@ -14,7 +14,7 @@ import { TEXT } from './sizes.ts'
 /** About two milliseconds. */
 const STEPS_A_LOOK = 1 << 20
 /** A walk is worth its cost after this much more, as a fraction of the limit. */
-const BETWEEN_WALKS = 0.25
+const BETWEEN_WALKS = 0.125
 
 /** Less garbage is left to the engine's own collector. */
 const GARBAGE_BYTES = 8 * 2 ** 20
