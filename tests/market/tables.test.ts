@@ -2,6 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import {
+  compressionRegistry,
+  CompressionType,
+  RecordBatchStreamWriter,
   tableFromArrays,
   tableToIPC,
   vectorFromArray,
@@ -207,6 +210,49 @@ describe('Arrow', () => {
     const told = await read(fileOf(days), { symbol: STOCK, interval: '1d' })
     expect(told.bars).toEqual([[Date.UTC(2024, 2, 5, 14, 30), 11, 13, 10, 12, 0]])
     expect(told.found.findings.map(({ kind }) => kind)).toContain('empty_row')
+  })
+
+  /** A frame of LZ4 for what repeats every eight bytes; all else comes to more than it is, and stays as it is. */
+  function repeatedAsLz4(bytes: Uint8Array): Uint8Array {
+    const head = [0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82]
+    if (bytes.length < 40 || bytes.some((byte, i) => i >= 8 && byte !== bytes[i - 8]))
+      return Uint8Array.of(...head, ...bytes)
+    const more = bytes.length - 8 - 5 - 4 - 15
+    const length = [...Array<number>(Math.floor(more / 255)).fill(255), more % 255]
+    const block = [0x8f, ...bytes.subarray(0, 8), 8, 0, ...length, 0x50, ...bytes.subarray(-5)]
+    return Uint8Array.of(...head, block.length, 0, 0, 0, ...block, 0, 0, 0, 0)
+  }
+
+  test.each([
+    ['LZ4_FRAME', repeatedAsLz4, 1],
+    ['ZSTD', (bytes: Uint8Array) => new Uint8Array(Bun.zstdCompressSync(bytes)), 6],
+  ] as const)('packed by %s, but for columns that come to no less', async (name, encode, columnsPacked) => {
+    const packed: { readonly bytes: Uint8Array; readonly length: number }[] = []
+    compressionRegistry.set(CompressionType[name], {
+      decode: (data) => data,
+      encode: (data) => {
+        const bytes = encode(data)
+        if (bytes.length < data.length) packed.push({ bytes, length: data.length })
+        return bytes
+      },
+    })
+    const bars = walk(200, 9)
+    bars.volume.fill(7)
+    const { time, ...columns } = bars
+    const named = Object.entries(columns).filter(([name]) => name in PRICES || name === 'volume')
+    const table = new Table({
+      time: vectorFromArray([...time], new TimestampMillisecond()),
+      ...Object.fromEntries(named.map(([name, data]) => [name, vectorFromArray(data as Float64Array)])),
+    })
+    const writer = new RecordBatchStreamWriter({ compressionType: CompressionType[name] })
+    const bytes = writer.writeAll(table).toUint8Array(true)
+    // This writer says how long a buffer is packed, where it should say how long it is unpacked.
+    for (const one of packed) {
+      const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(one.bytes)
+      new DataView(bytes.buffer, bytes.byteOffset).setBigInt64(at - 8, BigInt(one.length), true)
+    }
+    expect((await read(bytes)).bars).toEqual(rows(bars))
+    expect(packed).toHaveLength(columnsPacked)
   })
 
   test('whose texts overlap, or whose names are endless, is refused', async () => {
