@@ -102,6 +102,11 @@ describe('a picture', () => {
     expect(count(far, accent, [0, 140, 1200, 830])).toBe(0)
     expect(count(far, accent, [1400, 140, 1590, 200])).toBeGreaterThan(1000)
     expect(count(picture({ levels: [-900] }), accent, [1400, 780, 1590, 836])).toBeGreaterThan(1000)
+    // In a box of 46 pixels, round at its corners.
+    const box = pixelsOf(far!)
+    const high = Array.from({ length: 200 }, (_, i) => box.count(accent, [1400 + i, 140, 1401 + i, 836]))
+    const edge = high.findIndex((pixels) => pixels > 0)
+    expect([Math.max(...high), high[edge]! < 40, high[edge + 10]]).toEqual([46, true, 46])
   })
   test('marks the price that was told, where the bar is there by another', () => {
     const { accent } = PICTURE_COLORS.dark
