@@ -123,7 +123,7 @@ async function mutateRoom(
     room.sources === 'tested' ? testedBy(trees[0]!, room.tests) : filesOf(trees[0]!, room.sources)
   const all = sources.flatMap((file) => placed(file, readFileSync(`${trees[0]}/${file}`, 'utf8')))
   const known = equivalents()
-  const left = all.filter((mutant) => !known.has(keyOf(mutant)))
+  const left = all.filter((mutant) => !known.has(keyOf(mutant)) && !known.has(`${mutant.before}\n*`))
   const own = ownTests(trees[0]!, room, tests)
   const { run, survivors } = await tryEach(shuffled(left, new Random(seed)), count, trees, (mutant, tree) =>
     judge(mutant, tree, askedOf(mutant, tests, own)),
@@ -219,8 +219,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * The entries of `tests/mutants.md`: two indented lines, the original code and the mutant. A file that moved keeps its
- * entries.
+ * The entries of `tests/mutants.md`: two indented lines, the original code and the mutant, or `*` for any. A file that moved
+ * keeps its entries.
  */
 function equivalents(): Set<string> {
   const text = readFileSync(`${root}/tests/mutants.md`, 'utf8')
