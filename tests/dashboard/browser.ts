@@ -126,10 +126,14 @@ export async function startSite({
     if (!offline) await context.addInitScript(withoutWorker)
     return context
   }
-  const contexts: BrowserContext[] = []
-  const kept = new KeptPage(url, state.cookies)
+  const opened: Watched[] = []
+  const kept = new KeptPage(state.cookies)
   const closePages = async () => {
-    await Promise.all([kept.leave(), ...contexts.splice(0).map((one) => one.close())])
+    const leave = async ({ page, tell }: Watched) => {
+      await tell()
+      await page.context().close()
+    }
+    await Promise.all([kept.leave(), ...opened.splice(0).map(leave)])
   }
   return {
     url,
@@ -152,10 +156,10 @@ export async function startSite({
         if (shared) return shared
       }
       const context = await newContext(size, fresh ? undefined : state, offline)
-      contexts.push(context)
-      await context.addInitScript(remember, remembered)
-      const page = await context.newPage()
-      return { page, complaints: complaintsOf(page) }
+      await context.addInitScript(begin, { journey: '', remembered })
+      const watched = watch(await context.newPage())
+      opened.push(watched)
+      return watched
     },
     closePages,
     async close() {
@@ -178,18 +182,43 @@ export async function sharedBrowser(): Promise<Browser> {
   return launched
 }
 
-/** For a page: what the browser has stored, by the name in settings, where it has not stored something else since. */
-function remember(stored: object): void {
-  for (const [name, value] of Object.entries(stored))
-    if (localStorage.getItem(`chartroom.${name}`) === null)
-      localStorage.setItem(`chartroom.${name}`, JSON.stringify(value))
+interface Journey {
+  readonly journey: string
+  readonly remembered: object
 }
 
-function complaintsOf(page: Page): readonly string[] {
+/** For a page: what the browser has stored as a journey begins, by the name in settings, and nothing of the one before. */
+function begin({ journey, remembered }: Journey): void {
+  // A document without an origin, as a frame in a sandbox, stores nothing.
+  if (origin === 'null' || localStorage.getItem('journey') === journey) return
+  for (const one of [localStorage, sessionStorage]) one.clear()
+  localStorage.setItem('journey', journey)
+  for (const [name, value] of Object.entries(remembered))
+    localStorage.setItem(`chartroom.${name}`, JSON.stringify(value))
+}
+
+/** Who has had a page for so long has most likely failed by a wait, which ends after 120 s. */
+const STUCK_MS = 115_000
+
+type Watched = ReturnType<typeof watch>
+
+/** What a page says from now on; `tell` prints what it shows if a journey was stuck, as it cannot be seen on another machine. */
+function watch(page: Page) {
+  const began = Date.now()
   const complaints: string[] = []
+  const pending = new Set<string>()
   page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
-  return complaints
+  page.on('request', (request) => pending.add(request.url()))
+  page.on('requestfinished', (request) => pending.delete(request.url()))
+  page.on('requestfailed', (request) => pending.delete(request.url()))
+  const tell = async () => {
+    if (Date.now() - began < STUCK_MS || page.isClosed()) return
+    const shown = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String)
+    const said = [page.url(), shown, 'Complaints:', ...complaints, 'Not answered:', ...pending]
+    console.error(`A journey had its page for more than ${STUCK_MS / 1000} s.`, said.join('\n'))
+  }
+  return { page, complaints, tell }
 }
 
 /**
@@ -198,15 +227,14 @@ function complaintsOf(page: Page): readonly string[] {
  */
 export class KeptPage {
   private page: Page | null = null
+  private watched: Watched | null = null
   private isUsed = false
   private remembering: { dispose(): Promise<void> } | null = null
 
-  private readonly url: string
   private readonly cookies: StorageState['cookies'] | undefined
 
   /** `cookies`: what the browser has of the server at the beginning; without, what it gets on the way stays. */
-  constructor(url: string, cookies?: StorageState['cookies']) {
-    this.url = url
+  constructor(cookies?: StorageState['cookies']) {
     this.cookies = cookies
   }
 
@@ -217,8 +245,9 @@ export class KeptPage {
     const page = this.page && !this.page.isClosed() ? this.page : await make()
     this.page = page
     await page.setViewportSize(size)
-    this.remembering = await page.addInitScript(remember, remembered)
-    return { page, complaints: complaintsOf(page) }
+    this.remembering = await page.addInitScript(begin, { journey: crypto.randomUUID(), remembered })
+    this.watched = watch(page)
+    return this.watched
   }
 
   async close(): Promise<void> {
@@ -229,6 +258,8 @@ export class KeptPage {
     this.isUsed = false
     const { page } = this
     if (!page || page.isClosed()) return
+    await this.watched?.tell()
+    this.watched = null
     const context = page.context()
     await this.remembering?.dispose()
     await Promise.all(context.pages().flatMap((one) => (one === page ? [] : [one.close()])))
@@ -236,9 +267,6 @@ export class KeptPage {
     page.removeAllListeners()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.emulateMedia({ colorScheme: null })
-    // A document of the same site that runs nothing: what it has stored can be taken away under nobody's feet.
-    await page.goto(`${this.url}/icon.svg`)
-    await page.evaluate(() => [localStorage, sessionStorage].forEach((one) => one.clear()))
     await page.goto('about:blank')
     if (!this.cookies) return
     await context.clearCookies()

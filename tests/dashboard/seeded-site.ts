@@ -62,7 +62,7 @@ export async function seededSite(args: readonly string[] = []): Promise<SeededSi
     async open(size, remembered = {}, who = 'owner') {
       const [width, height] = size
       const kind = `${who} ${isPhone(width) ? 'phone' : 'desk'}`
-      const kept = pages.get(kind) ?? new KeptPage(url)
+      const kept = pages.get(kind) ?? new KeptPage()
       pages.set(kind, kept)
       await kept.leave()
       const all = { 'tour.done': true, ...remembered }
