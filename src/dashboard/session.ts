@@ -2,7 +2,7 @@
 
 import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
-import { ApiError, call, watchCalls } from './api-client.ts'
+import { ApiError, call, isAway, watchCalls } from './api-client.ts'
 import { Offline } from './offline/offline.ts'
 import { belongTo } from './settings.ts'
 
@@ -44,8 +44,9 @@ export async function loadSession(): Promise<void> {
     if (visitor.user === null) await offline.forget()
     welcome(visitor.user)
   } catch (error) {
-    if (error instanceof ApiError && error.status !== 0) user.value = null
-    else throw error
+    // A server that cannot answer just now does not say that nobody is signed in.
+    if (isAway(error) && !(error instanceof ApiError && error.status === 401)) throw error
+    user.value = null
   }
 }
 
@@ -81,6 +82,9 @@ function onSignedOut(method: string): Promise<boolean> {
 
 /** True while the server does not answer. */
 export const unreachable = signal(false)
+/** Whether something could not be asked for while the server was away, which it no longer is. */
+export const canAskAgain = (problem: unknown): boolean =>
+  !unreachable.value && problem instanceof ApiError && problem.status === 0
 const RETRY_LEAST_MS = 1000
 const RETRY_MOST_MS = 30_000
 

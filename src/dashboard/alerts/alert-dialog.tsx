@@ -170,6 +170,7 @@ function What({ form, all, source, crossings }: WhatProps) {
         ? { inputs: [], plots: [] }
         : call('POST /api/platform/scripts/check', { body: { source }, signal }),
     [source],
+    { ofOne: true },
   )
   return (
     <>

@@ -8,6 +8,7 @@ import { isSameMarket, type Market } from '../charts.ts'
 import type { StreamEvents } from '../../wire/event.ts'
 import { onLive } from '../live.ts'
 import { followBars } from '../run-script.ts'
+import { canAskAgain } from '../session.ts'
 import type { Bars } from '../../market/bars.ts'
 import { loadBars, loadNewer, withOthers } from './bars.ts'
 import type { Cell } from './cell.ts'
@@ -17,7 +18,7 @@ import { isPartOf } from './made-markets.ts'
 
 /** Keeps the bars of a chart as new as they can be, until the returned function is called. */
 export function followMarket(cell: Cell): () => void {
-  const stops = [loadMarket(cell), hearBars(cell), hearForming(cell)]
+  const stops = [loadMarket(cell), askAgain(cell), hearBars(cell), hearForming(cell)]
   return () => {
     for (const stop of stops) stop()
   }
@@ -44,6 +45,12 @@ function loadMarket(cell: Cell): () => void {
     return () => mine.abort()
   })
 }
+
+/** What could not be reached is asked for once the server is there again. */
+const askAgain = (cell: Cell): (() => void) =>
+  effect(() => {
+    if (canAskAgain(cell.problem.value)) cell.market.value = { ...cell.market.peek() }
+  })
 
 /** Newer ones may have come while the older ones were on their way, and older ones may be there when bars are loaded again. */
 export function barsCame(cell: Cell, market: Market, bars: Bars, isAll: boolean): void {

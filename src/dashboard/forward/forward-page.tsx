@@ -36,6 +36,7 @@ export function ForwardPage({ id = '' }: { readonly id?: string }) {
       return { run: forwardRun, orders }
     },
     [id],
+    { ofOne: true },
   )
   const compare = async () =>
     setCompared((await call('GET /api/platform/forward-runs/{id}/divergence', { path })).divergence)

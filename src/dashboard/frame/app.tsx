@@ -98,7 +98,9 @@ function Page() {
   const [pattern, Component] = fits ?? ['', NotFound]
   // Each lazy component has props of its own, the values of its path, which one type cannot say.
   const Any = Component as ComponentType<object>
-  const page = <Any {...match(pattern, path.value)} />
+  const named: { readonly id?: string } = match(pattern, path.value) ?? {}
+  // A page of another thing begins anew: what was loaded and chosen of one is not of the next.
+  const page = <Any key={named.id} {...named} />
   if (Component === ChartPage) return page
   return (
     <main id="main" class={s.page} tabIndex={-1}>

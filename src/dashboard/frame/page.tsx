@@ -1,10 +1,11 @@
 // The building blocks of pages: a head, data that loads, secrets, confirmations of what cannot be undone.
 
 import type { ComponentChildren } from 'preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Answer, Args, OperationName } from '../../wire/operations.ts'
 import { call } from '../api-client.ts'
 import { href } from '../router.ts'
+import { canAskAgain, unreachable } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { openDialog, useClose } from '../ui/dialogs.tsx'
 import { FormProblem, useForm } from '../ui/form.tsx'
@@ -79,27 +80,51 @@ export function useReloadWhile(waits: boolean, { reload }: { reload: () => void 
   }, [waits, reload, ms])
 }
 
-/** Loads again when `keys` change. An answer that comes after the next request is dropped. */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
-  const [data, setData] = useState<T | null>(null)
-  const [error, setError] = useState<unknown>(null)
+interface LoadOptions {
+  /** What was loaded for other keys is another thing: it is not shown until the answer is there. */
+  readonly ofOne?: boolean
+}
+
+/**
+ * Loads again when `keys` change, and drops what is still to come for those before. An answer that is on its way when somebody
+ * asks again is shown, and then it is asked again: events that come faster than answers would else put off every one of them.
+ */
+export function useLoad<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  keys: readonly unknown[],
+  { ofOne = false }: LoadOptions = {},
+): Loaded<T> {
+  /** Another one for other keys. */
+  const of = useMemo(() => ({ isBusy: false, isOwed: false }), keys)
+  const now = useRef(of)
+  now.current = of
+  const [loaded, setLoaded] = useState({ of, data: null as T | null, error: null as unknown })
   const [round, setRound] = useState(0)
   useEffect(() => {
     const abort = new AbortController()
+    const settle = (answer: { data: T; error: null } | { error: unknown }) => {
+      if (abort.signal.aborted) return
+      setLoaded((before) => ({ of, data: before.of === of ? before.data : null, ...answer }))
+      of.isBusy = false
+      if (of.isOwed) setRound((n) => n + 1)
+    }
+    Object.assign(of, { isBusy: true, isOwed: false })
     load(abort.signal).then(
-      (value) => {
-        if (abort.signal.aborted) return
-        setData(value)
-        setError(null)
-      },
-      (failure: unknown) => {
-        if (!abort.signal.aborted) setError(failure)
-      },
+      (data) => settle({ data, error: null }),
+      (error: unknown) => settle({ error }),
     )
     return () => abort.abort()
-  }, [...keys, round])
-  const reload = useCallback(() => setRound((n) => n + 1), [])
-  return { data, error, reload }
+  }, [of, round])
+  const reload = useCallback(() => {
+    if (now.current.isBusy) now.current.isOwed = true
+    else setRound((n) => n + 1)
+  }, [])
+  // What could not be asked for is asked once the server is there again.
+  useEffect(() => {
+    if (canAskAgain(loaded.error)) reload()
+  }, [unreachable.value, loaded.error])
+  const isOther = loaded.of !== of
+  return { data: isOther && ofOne ? null : loaded.data, error: isOther ? null : loaded.error, reload }
 }
 
 type PartOf<A, P> = P extends keyof A ? A[P] : A
@@ -117,6 +142,7 @@ export function useAnswer<K extends OperationName, P extends keyof Answer<K> | u
       return (part === undefined ? answer : answer[part as keyof Answer<K>]) as PartOf<Answer<K>, P>
     },
     [operation, JSON.stringify(args)],
+    { ofOne: true },
   )
 }
 
@@ -160,14 +186,17 @@ export function usePages<N extends string, A extends PageOf<N>>(
   load: LoadPage<A>,
   keys: readonly unknown[],
 ): Loaded<Paged<A[N][number]>> {
-  const [pages, setPages] = useState(1)
-  return useLoad<Paged<A[N][number]>>(
-    async (signal) => {
-      const { items, next } = await readPages(name, (query) => load({ query, signal }), { pages })
-      return { items, onMore: next === null ? undefined : () => setPages(pages + 1) }
-    },
-    [...keys, pages],
-  )
+  const wanted = useRef(1)
+  const loaded = useLoad<Paged<A[N][number]>>(async (signal) => {
+    const pages = wanted.current
+    const { items, next } = await readPages(name, (query) => load({ query, signal }), { pages })
+    const onMore = () => {
+      wanted.current = pages + 1
+      loaded.reload()
+    }
+    return { items, onMore: next === null ? undefined : onMore }
+  }, keys)
+  return loaded
 }
 const PAGE_ITEMS = 100
 

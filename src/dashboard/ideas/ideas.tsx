@@ -46,7 +46,7 @@ const VISIBILITIES = [
 ] as const
 
 export function Ideas({ id }: { readonly id?: string }) {
-  return id === undefined ? <Feed /> : <Reader key={id} id={id} />
+  return id === undefined ? <Feed /> : <Reader id={id} />
 }
 
 function Feed() {

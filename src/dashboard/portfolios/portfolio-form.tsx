@@ -25,6 +25,7 @@ export function PortfolioForm() {
     (signal) =>
       Promise.all(ids.map((id) => call('GET /api/platform/backtests/{id}', { path: { id }, signal }))),
     [ids.join()],
+    { ofOne: true },
   )
   return (
     <Page
