@@ -4,7 +4,20 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api-client.ts'
 import { Failure } from '../ui/ui.tsx'
+
+/** What a browser could not fetch once it never asks for again in the same page: that is loaded anew, where the server answers. */
+const loadAnew = (): Promise<void> => call('GET /api/health').then(() => location.reload())
+
+let isTouched = false
+for (const kind of ['pointerdown', 'keydown'])
+  addEventListener(kind, () => (isTouched = true), { once: true })
+
+/** Whether that may be done unasked: once, and before anybody has begun anything on the page. */
+const mayLoadAnew = (): boolean =>
+  !isTouched &&
+  performance.getEntriesByType('navigation').every((one) => 'type' in one && one.type !== 'reload')
 
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
@@ -14,20 +27,18 @@ export function lazy<P extends object>(
   return function Lazy(props: P) {
     const [, redraw] = useState(0)
     const [problem, setProblem] = useState<unknown>(null)
-    const attempt = () => {
-      setProblem(null)
-      load().then(
-        (component) => {
-          loaded = component
-          redraw((n) => n + 1)
-        },
-        (error: unknown) => setProblem(error),
-      )
+    const failed = (error: unknown) => {
+      if (mayLoadAnew()) loadAnew().catch(() => setProblem(error))
+      else setProblem(error)
     }
     useEffect(() => {
-      if (!loaded) attempt()
+      if (loaded) return
+      load().then((component) => {
+        loaded = component
+        redraw((n) => n + 1)
+      }, failed)
     }, [])
-    if (problem) return <Failure error={problem} onRetry={attempt} />
+    if (problem) return <Failure error={problem} onRetry={() => void loadAnew().catch(setProblem)} />
     const Component = loaded
     if (Component) return <Component {...props} />
     return isAddition ? null : <div aria-busy="true" />
