@@ -47,6 +47,7 @@ const INPUT_DELAY_MS = 60
 
 type BacktestBody = Args<'POST /api/platform/backtests'>['body']
 
+/** What will be on screen next, a run or one that is opened: whatever is asked for later puts an end to it. */
 let current: AbortController | null = null
 /** The request that made the run on screen. */
 let asked: BacktestBody | null = null
@@ -57,8 +58,8 @@ let latest: BacktestBody | null = null
 /** `isOwed`: bars arrived while a run was on its way that may not have seen them. */
 let following = { isBusy: false, isOwed: false }
 
-/** Cancels the current run, if there is one. */
-function cancelCurrent(): void {
+/** Cancels the run, or the opening of one, that is on its way. */
+export function cancelCurrent(): void {
   current?.abort()
   current = null
   running.value = false
@@ -230,19 +231,31 @@ export async function keptRun(): Promise<string | null> {
 
 /**
  * Shows a stored backtest. With `follow` the chart changes to its market; with `keep` it is shown only if the chart is there
- * already. Resolves to whether it is shown.
+ * already. Resolves to whether it is shown, or something that was asked for later is.
  */
 export async function openBacktest(
   id: string,
   { market: mode = 'follow' }: { market?: 'follow' | 'keep' } = {},
 ): Promise<boolean> {
-  const path = { id }
-  const stored = await call('GET /api/platform/backtests/{id}', { path })
+  cancelCurrent()
+  const { signal } = (current = new AbortController())
+  try {
+    return await open(id, mode, signal)
+  } catch (error) {
+    if (signal.aborted) return true
+    throw error
+  }
+}
+
+async function open(id: string, mode: 'follow' | 'keep', signal: AbortSignal): Promise<boolean> {
+  const asking = { path: { id }, signal }
+  const stored = await call('GET /api/platform/backtests/{id}', asking)
   if (!stored.result) return false
   const { report } = stored.result
   const same = isSameMarket(report, mode === 'keep' ? scriptMarket.peek() : market.peek())
   if (!same && mode === 'keep') return false
-  const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
+  const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', asking)
+  signal.throwIfAborted()
   // Set the run first, so that the change of market does not start another one.
   const { name, source, inputs: given = {}, overrides, asOf } = stored.backtest
   run.value = { id, name, source, report, tracks, trials: stored.trials }

@@ -4,8 +4,8 @@ import { computed, signal } from '@preact/signals'
 import type { Script as StoredScript } from '../../wire/script.ts'
 import type { Answer } from '../../wire/operations.ts'
 import { ApiError, call } from '../api-client.ts'
-import { href } from '../router.ts'
-import { runOpened } from '../run-script.ts'
+import { href, query } from '../router.ts'
+import { cancelCurrent, runOpened } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { toast, toastError } from '../ui/ui.tsx'
@@ -101,7 +101,14 @@ function show(name: string, source: string, stored: StoredScript | null, given: 
   put({ id: stored?.mine ? stored.id : null, ...own })
 }
 
+/** How often a script was put into the editor or asked for, and how often put. */
+const turns = { asked: 0, put: 0 }
+
 function put(next: OpenScript): void {
+  turns.asked++
+  turns.put++
+  // What ran of the script before would come into the place of this one's.
+  cancelCurrent()
   diagnostics.value = []
   run.value = null
   lastDone.value = null
@@ -121,13 +128,33 @@ export function openCopy(name: string, source: string, of: Given = {}): void {
   void runOpened()
 }
 
+/** Into an editor that is empty. A run that the address names stays on the chart. */
+export function openFirst({ name, source }: Pick<OpenScript, 'name' | 'source'>): void {
+  if (!query.peek().has('backtest')) return openCopy(name, source)
+  script.value = { id: null, name, source }
+  opened.value = source
+}
+
+/** The one that was asked for last stays, whichever comes last. */
 export async function openScript(id: string): Promise<void> {
+  const mine = ++turns.asked
   const { script: stored } = await call('GET /api/platform/scripts/{id}', { path: { id } })
+  if (mine !== turns.asked) return
   show(stored.name, stored.source, stored)
   void runOpened()
 }
 
-export async function saveScript(): Promise<void> {
+/** The last one that was asked for. The next waits for it: until it is answered, a new script has no id. */
+let saving: Promise<void> = Promise.resolve()
+
+export function saveScript(): Promise<void> {
+  const mine = turns.put
+  saving = saving.then(() => (mine === turns.put ? save() : undefined))
+  return saving
+}
+
+async function save(): Promise<void> {
+  const mine = turns.put
   const { id, source, inputs: values = {}, overrides = {}, asOf } = script.value
   const name = script.value.name.trim() || 'Untitled script'
   const body = { name, source, inputs: withoutPlots(values) as Overrides, overrides, asOf: asOf ?? null }
@@ -136,6 +163,9 @@ export async function saveScript(): Promise<void> {
       id === null
         ? await call('POST /api/platform/scripts', { body })
         : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body })
+    toast(`Saved as version ${stored.revision}`, { tone: 'up' })
+    // Another script is in the editor by now.
+    if (mine !== turns.put) return
     const given = { inputs: values, overrides, ...(asOf !== undefined && { asOf }) }
     saved.value = { id: stored.id, name, source, visibility: stored.visibility, ...given }
     // Keep what was typed while the answer was on its way.
@@ -144,9 +174,8 @@ export async function saveScript(): Promise<void> {
       id: stored.id,
       name: script.value.name.trim() ? script.value.name : name,
     }
-    toast(`Saved as version ${stored.revision}`, { tone: 'up' })
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404 && id !== null) {
+    if (error instanceof ApiError && error.status === 404 && mine === turns.put) {
       script.value = { ...script.value, id: null }
       toast('This script was deleted meanwhile. Save again to store it as a new one.', { tone: 'down' })
     } else toastError(error)

@@ -25,6 +25,7 @@ import {
   formatScript,
   newScript,
   openCopy,
+  openFirst,
   problems,
   publishOrNot,
   saveScript,
@@ -98,7 +99,7 @@ function useEditor(host: { readonly current: HTMLDivElement | null }): EditorRef
   useEffect(() => {
     // On the first start the editor opens with an example.
     const sample = SAMPLES[0]
-    if (script.value.source === '' && script.value.id === null && sample) openCopy(sample.name, sample.source)
+    if (script.value.source === '' && script.value.id === null && sample) openFirst(sample)
     if (!host.current) return undefined
     const renamed = nameFollower()
     editor.current = mountCodeEditor(host.current, {
