@@ -22,12 +22,13 @@ interface Known {
 const known = signal<Known | null>(null)
 
 export async function lookForSilence(): Promise<void> {
+  const at = Date.now()
   const [{ symbols }, { feeds, providers }, { mailServer: mails }] = await Promise.all([
     call('GET /api/platform/symbols'),
     call('GET /api/platform/feeds'),
     call('GET /api/platform/alerts/outbox', { query: { limit: 1 } }),
   ])
-  known.value = { at: Date.now(), symbols, feeds, providers, mails }
+  if (at >= (known.peek()?.at ?? 0)) known.value = { at, symbols, feeds, providers, mails }
 }
 
 /** Asked again while alerts wait: a provider is lost, or comes back, without anybody touching them. */

@@ -143,8 +143,8 @@ function ImportFile({ upload: { file, sha256, isFirst }, onImported, onClose }: 
   // How it would be read, looked up again whenever the user says something else about it.
   const inspection = useLoad((signal) => inspectBarsFile(file, hints, signal), [file, hints])
   useEffect(() => {
-    // What was typed meanwhile counts more than what the file says.
-    if (inspection.data && !form.changed) form.change(shown(inspection.data.market))
+    // What was typed meanwhile counts more than what the file says, and so does what is sent already.
+    if (inspection.data && !form.changed && !form.busy && !done) form.change(shown(inspection.data.market))
   }, [inspection.data])
   const { busy, values: market } = form
   return (

@@ -9,7 +9,7 @@ import { item, Menu } from '../ui/menu.tsx'
 import { Empty, Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { AddSymbol } from '../watchlists/add-symbol.tsx'
-import { changeList, forget, type Watchlist } from '../watchlists/lists.ts'
+import { forget, rename, type Watchlist } from '../watchlists/lists.ts'
 import { WatchlistRows } from '../watchlists/watchlist-table.tsx'
 import s from './markets.module.css'
 import { downloadItem, deletion } from '../ui/buttons.tsx'
@@ -28,7 +28,7 @@ export function ListOfSymbols({ list, isNew }: { readonly list: Watchlist; reado
         <Menu
           label="More for this list"
           items={[
-            item('Rename', 'code', () => rename(list)),
+            item('Rename', 'code', () => askForName(list)),
             downloadItem('Export as CSV', `/api/platform/watchlists/${list.id}/export`),
             '-',
             deletion(deletionOf(list)),
@@ -45,8 +45,7 @@ export function ListOfSymbols({ list, isNew }: { readonly list: Watchlist; reado
   )
 }
 
-const rename = ({ id, name }: Watchlist): void =>
-  openNaming('Rename', name, (to) => changeList(id, { name: to }))
+const askForName = ({ id, name }: Watchlist): void => openNaming('Rename', name, (to) => rename(id, to))
 
 const deletionOf = ({ id, name, items: { length } }: Watchlist) => ({
   title: `Delete “${name}”?`,

@@ -1,7 +1,7 @@
 // What a form is about, as chips on top of it that can be changed: the script, its version, market, interval and range.
 
 import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { normalizeInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
 import { asOfText } from '../as-of.ts'
@@ -125,14 +125,18 @@ interface MarketChipProps {
 }
 
 function MarketChip({ name, onChange }: MarketChipProps) {
-  const known = useLoad(namesOfAll, []).data ?? []
+  const known = useLoad(namesOfAll, []).data
   const choose = (text: string) => {
     const typed = text.toUpperCase()
-    const full = known.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
+    const full = known?.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
     const colon = full.indexOf(':')
     onChange({ exchange: full.slice(0, Math.max(0, colon)), symbol: full.slice(colon + 1) })
   }
-  return <TextChip label="Market" value={name} offered={known} onChange={choose} />
+  // A symbol may be typed before those are there that say where it is.
+  useEffect(() => {
+    if (known && name.startsWith(':')) choose(name.slice(1))
+  }, [known])
+  return <TextChip label="Market" value={name} offered={known ?? []} onChange={choose} />
 }
 
 /** The versions of a script of one's own; of others there is only the one that is shown. */
@@ -141,6 +145,7 @@ function Version({ subject: { id, stored, source }, about }: Pick<ChipsProps, 's
   const loaded = useLoad(
     async () => isOwn && (await call('GET /api/platform/scripts/{id}/revisions', { path: { id } })),
     [id],
+    { ofOne: true },
   )
   const { revisions } = loaded.data || { revisions: [] }
   if (!stored) return <Chip label="Version">{id === EDITOR ? 'as in the editor' : 'built in'}</Chip>

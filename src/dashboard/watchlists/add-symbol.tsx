@@ -1,9 +1,8 @@
 // The field that adds a symbol to a watchlist, as `AAPL` or `NASDAQ:AAPL`. It suggests the cached symbols.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { nameOf } from '../format.ts'
-import { Button, toast, toastError, uiStyles as ui } from '../ui/ui.tsx'
-import { changeList, type Watchlist } from './lists.ts'
+import { Button, toastError, uiStyles as ui } from '../ui/ui.tsx'
+import { addSymbol, type Watchlist } from './lists.ts'
 import { namesOfAll } from './quotes.ts'
 import s from './watchlists.module.css'
 
@@ -26,23 +25,22 @@ export function AddSymbol({ list, isNext = false }: AddProps) {
   const add = async () => {
     const typed = text.trim().toUpperCase()
     if (typed === '') return
+    setText('')
     // Enter may come before the symbols do.
     const all = await namesOfAll()
     const full = all.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
     const colon = full.indexOf(':')
-    const exchange = colon < 0 ? '' : full.slice(0, colon)
-    const symbol = full.slice(colon + 1)
-    if (list.items.some((one) => nameOf(one) === nameOf({ exchange, symbol })))
-      return toast(`${full} is in the list already.`)
-    await changeList(list.id, { items: [...list.items, { symbol, exchange, note: null }] })
-    setText('')
+    await addSymbol(list.id, { exchange: full.slice(0, Math.max(0, colon)), symbol: full.slice(colon + 1) })
   }
   return (
     <form
       class={s.add}
       onSubmit={(event) => {
         event.preventDefault()
-        add().catch(toastError)
+        add().catch((error: unknown) => {
+          setText((now) => now || text)
+          toastError(error)
+        })
       }}
     >
       <input

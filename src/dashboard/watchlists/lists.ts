@@ -1,9 +1,12 @@
 // The caller's watchlists and changes to them, for both the page and the drawer.
 
 import type { Watchlist, WatchlistItemBody } from '../../wire/watchlist.ts'
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { call } from '../api-client.ts'
+import { nameOf, type Named } from '../format.ts'
+import { canAskAgain } from '../session.ts'
 import { remembered } from '../settings.ts'
+import { toast } from '../ui/ui.tsx'
 
 export type { Watchlist }
 
@@ -18,16 +21,29 @@ export const choose = (id: string): void => {
   chosenId.value = id
 }
 
+/** How often they were asked for, and how often changed here. */
+const rounds = { loads: 0, changes: 0 }
+
 export async function loadWatchlists(): Promise<void> {
+  const load = ++rounds.loads
+  const { changes } = rounds
   try {
-    watchlists.value = (await call('GET /api/platform/watchlists')).watchlists
+    const { watchlists: all } = await call('GET /api/platform/watchlists')
+    if (load !== rounds.loads) return
+    // They may have been read before a change that is answered by now.
+    if (changes !== rounds.changes) return await loadWatchlists()
+    watchlists.value = all
     listsProblem.value = null
   } catch (error) {
-    listsProblem.value = error
+    if (load === rounds.loads) listsProblem.value = error
   }
 }
+effect(() => {
+  if (canAskAgain(listsProblem.value)) void loadWatchlists()
+})
 
 function put(list: Watchlist): void {
+  rounds.changes++
   const others = (watchlists.value ?? []).filter((one) => one.id !== list.id)
   watchlists.value = [list, ...others].toSorted((a, b) => b.createdAt - a.createdAt)
 }
@@ -60,17 +76,17 @@ function inTurn<T>(send: () => Promise<T>): Promise<T> {
 /** The newest arrangement of each list. */
 const newest = new Map<string, readonly WatchlistItem[]>()
 
-export async function changeList(
-  id: string,
-  { name, items }: { readonly name?: string; readonly items?: readonly WatchlistItem[] },
-): Promise<void> {
-  const { watchlist } = await inTurn(() =>
-    call('PATCH /api/platform/watchlists/{id}', {
-      path: { id },
-      body: { ...(name !== undefined && { name }), ...(items && { items: sent(items) }) },
-    }),
-  )
-  put(watchlist)
+export async function rename(id: string, name: string): Promise<void> {
+  const change = { path: { id }, body: { name } }
+  put((await inTurn(() => call('PATCH /api/platform/watchlists/{id}', change))).watchlist)
+}
+
+export async function addSymbol(id: string, named: Named): Promise<void> {
+  const list = watchlists.peek()?.find((one) => one.id === id)
+  if (!list) return
+  const isIn = list.items.some((one) => nameOf(one) === nameOf(named))
+  if (isIn) return toast(`${named.symbol} is in the list already.`)
+  await arrange(list, [...list.items, { ...named, note: null }])
 }
 
 /**
@@ -102,5 +118,6 @@ export function moved<T>(items: readonly T[], from: number, to: number): readonl
 }
 
 export function forget(id: string): void {
+  rounds.changes++
   watchlists.value = (watchlists.value ?? []).filter((one) => one.id !== id)
 }

@@ -54,7 +54,9 @@ export async function loadQuotes(items: readonly Named[]): Promise<void> {
   const work = async () => {
     for (let item = queue.shift(); item; item = queue.shift()) {
       const quote = await quoteOf(item, known)
-      quotes.value = new Map(quotes.value).set(nameOf(item), quote)
+      // It may have been asked for again since, as new bars had come.
+      if ((asked.get(nameOf(item)) ?? now) === now)
+        quotes.value = new Map(quotes.value).set(nameOf(item), quote)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
