@@ -36,8 +36,8 @@ const LONG = ['executable/torture', 'store/fleet', 'tools/npx'].map((name) => `t
  * (`tests/dashboard/dealt.ts`); these are made whole or not, the costliest first, which makes the fifths alike.
  */
 const DEALT = words(
-  'offline alert-lines accessibility tabs sweeps places symbols several-charts site keyboard sub-path',
-  'sign-in-ways as-of-journey forward portfolios scans keys compare-runs bridges moving-in',
+  'offline alert-lines accessibility tabs sweeps places symbols several-charts late-answers site keyboard',
+  'sub-path sign-in-ways as-of-journey forward portfolios scans keys compare-runs bridges moving-in',
 ).map((name) => `tests/dashboard/${name}.test.ts`)
 
 /** What comes to it stores things where the environment says. */
