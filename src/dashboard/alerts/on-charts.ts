@@ -39,6 +39,9 @@ class Following {
   #charts = 0
   #stop: () => void = () => undefined
   #asked = 0
+  /** The question that what is shown answers. */
+  #shown = 0
+  #changes = 0
   #changing = 0
   #again: ReturnType<typeof setTimeout> | undefined
 
@@ -65,7 +68,7 @@ class Following {
 
   /** A change was shown here and sent: answers that may be from before it are not shown. Returned: the server has answered. */
   changing(): () => void {
-    this.#asked++
+    this.#changes++
     this.#changing++
     return () => {
       this.#changing--
@@ -75,11 +78,14 @@ class Following {
 
   async #load(): Promise<void> {
     const mine = ++this.#asked
+    const changes = this.#changes
     clearTimeout(this.#again)
     try {
       const { alerts } = await call('GET /api/platform/alerts')
-      // An answer that was overtaken may be from before a change.
-      if (mine === this.#asked && this.#changing === 0) known.value = alerts
+      // One that was overtaken by another answer, or asked for before a change, is older than what is shown.
+      if (mine < this.#shown || changes !== this.#changes || this.#changing > 0) return
+      this.#shown = mine
+      known.value = alerts
     } catch {
       // Until then the lines stay as they were. Who has begun to follow may have none yet.
       if (mine === this.#asked && this.#charts > 0)

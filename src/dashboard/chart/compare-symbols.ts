@@ -50,13 +50,18 @@ export function useCompared(cell: Cell): void {
     const wanted = computed(() =>
       JSON.stringify([cell.market.value.interval, (cell.compared.value ?? []).map(nameOf)]),
     )
+    let loading: Promise<unknown> = Promise.resolve()
     const stop = effect(() => {
       void [wanted.value, round.value]
-      return untracked(() => loadCompared(cell))
+      const abort = new AbortController()
+      loading = untracked(() => loadCompared(cell, abort.signal))
+      return () => abort.abort()
     })
     const stopLive = onLive('bars', (bars) => {
       if (!(cell.compared.peek() ?? []).some((one) => isPartOf(bars, one))) return
-      timer ??= setTimeout(() => {
+      // Bars that come faster than answers must not put these off for ever.
+      timer ??= setTimeout(async () => {
+        await loading
         timer = undefined
         round.value++
       }, FOLLOW_MS)
@@ -69,22 +74,21 @@ export function useCompared(cell: Cell): void {
   }, [])
 }
 
-/** The returned function gives up. */
-function loadCompared(cell: Cell): () => void {
-  const abort = new AbortController()
+/** Resolves when all of them are there, or why they are not. */
+function loadCompared(cell: Cell, signal: AbortSignal): Promise<unknown> {
   const { interval } = cell.market.peek()
-  for (const { exchange, symbol } of cell.compared.peek() ?? []) {
+  const loads = (cell.compared.peek() ?? []).map(async ({ exchange, symbol }) => {
     const name = nameOf({ exchange, symbol })
     const put = (bars: Bars | Error) => {
-      if (!abort.signal.aborted) cell.comparedBars.value = { ...cell.comparedBars.peek(), [name]: bars }
+      if (!signal.aborted) cell.comparedBars.value = { ...cell.comparedBars.peek(), [name]: bars }
     }
     const facts = factsOf(symbols.peek() ?? [], { exchange, symbol })
     if (facts && !intervalsOf(facts).includes(interval))
       put(new Error(`There are no bars of ${name} for ${intervalText(interval)}.`))
     else
-      loadBars({ exchange, symbol, interval }, abort.signal, put).catch((error: unknown) =>
+      await loadBars({ exchange, symbol, interval }, signal, put).catch((error: unknown) =>
         put(error instanceof Error ? error : new Error(String(error))),
       )
-  }
-  return () => abort.abort()
+  })
+  return Promise.all(loads)
 }
