@@ -5,6 +5,7 @@ import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { OfferedPlot, Values } from '../studies/plot-sources.ts'
 import { Icon } from '../ui/icon.tsx'
+import { TypedInput } from '../ui/typed-input.tsx'
 import { Choice, uiStyles } from '../ui/ui.tsx'
 import s from './editor.module.css'
 import {
@@ -186,11 +187,11 @@ function Control({ id, input, value, plots, set }: ControlProps): JSX.Element {
       return <textarea {...typed} rows={3} onInput={(event) => set(event.currentTarget.value)} />
     default:
       return (
-        <input
+        <TypedInput
           {...typed}
           type="text"
           placeholder={input.kind === 'session' ? '0930-1600:23456' : input.kind === 'symbol' ? 'SP:SPX' : ''}
-          onChange={(event) => set(event.currentTarget.value)}
+          onTyped={set}
         />
       )
   }

@@ -2,11 +2,11 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { count } from '../format.ts'
-import { Page, attempt, pageStyles as p, useAnswer, useReloadWhile } from '../frame/page.tsx'
+import { Page, attempt, pageStyles as p, Show, useAnswer, useReloadWhile } from '../frame/page.tsx'
 import { href, navigate } from '../router.ts'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Empty, Failure, Skeleton, Field, Progress, toast } from '../ui/ui.tsx'
-import { chosen, choose, importList, listsProblem, loadWatchlists, watchlists } from '../watchlists/lists.ts'
+import { Empty, Field, Progress, toast } from '../ui/ui.tsx'
+import { chosen, choose, importList, loadedLists, loadWatchlists, watchlists } from '../watchlists/lists.ts'
 import { ImportWatchlist } from '../watchlists/watchlist-import.tsx'
 import { ListOfSymbols, openNaming } from './list-of-symbols.tsx'
 import s from './markets.module.css'
@@ -74,19 +74,19 @@ const groupOf = (to: string, text: string, isOpen: boolean, note = '') => (
 
 function List({ id, isNew }: { readonly id: string; readonly isNew: boolean }) {
   useEffect(() => choose(id), [id])
-  if (watchlists.value === null)
-    return listsProblem.value ? (
-      <Failure error={listsProblem.value} onRetry={() => void loadWatchlists()} />
-    ) : (
-      <Skeleton width="50%" />
-    )
-  const list = watchlists.value.find((one) => one.id === id)
-  return list ? (
-    <section aria-label={list.name}>
-      <ListOfSymbols list={list} isNew={isNew} />
-    </section>
-  ) : (
-    <Empty title="No such list">It may have been deleted.</Empty>
+  return (
+    <Show of={loadedLists()}>
+      {(lists) => {
+        const list = lists.find((one) => one.id === id)
+        return list ? (
+          <section aria-label={list.name}>
+            <ListOfSymbols list={list} isNew={isNew} />
+          </section>
+        ) : (
+          <Empty title="No such list">It may have been deleted.</Empty>
+        )
+      }}
+    </Show>
   )
 }
 

@@ -8,6 +8,7 @@ import { asOfText } from '../as-of.ts'
 import { count, intervalText } from '../format.ts'
 import { useLoad } from '../frame/page.tsx'
 import { runBars } from '../run-script.ts'
+import { TypedInput } from '../ui/typed-input.tsx'
 import { Choice } from '../ui/ui.tsx'
 import { allSymbols, namesOfAll } from '../watchlists/quotes.ts'
 import { market, type Market } from '../workspace.ts'
@@ -100,13 +101,13 @@ function TextChip({ label, value, offered, onChange }: TextChipProps) {
   const id = useId()
   return (
     <Chip label={label}>
-      <input
+      <TypedInput
         value={value}
         size={Math.max(3, value.length)}
         list={offered && id}
         autocomplete="off"
         spellcheck={false}
-        onChange={(event) => onChange(event.currentTarget.value.trim())}
+        onTyped={(text) => onChange(text.trim())}
       />
       {offered && (
         <datalist id={id}>

@@ -1,6 +1,7 @@
 // The field that adds a symbol to a watchlist, as `AAPL` or `NASDAQ:AAPL`. It suggests the cached symbols.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useLoad } from '../frame/page.tsx'
 import { Button, toastError, uiStyles as ui } from '../ui/ui.tsx'
 import { addSymbol, type Watchlist } from './lists.ts'
 import { namesOfAll } from './quotes.ts'
@@ -19,9 +20,8 @@ export function AddSymbol({ list, isNext = false }: AddProps) {
     if (isNext) field.current?.focus()
   }, [isNext])
   const [text, setText] = useState('')
-  const [known, setKnown] = useState<readonly string[]>([])
   const id = useId()
-  useEffect(() => void namesOfAll().then(setKnown), [])
+  const known = useLoad(namesOfAll, []).data ?? []
   const add = async () => {
     const typed = text.trim().toUpperCase()
     if (typed === '') return

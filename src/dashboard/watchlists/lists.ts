@@ -4,6 +4,7 @@ import type { Watchlist, WatchlistItemBody } from '../../wire/watchlist.ts'
 import { computed, effect, signal } from '@preact/signals'
 import { call } from '../api-client.ts'
 import { nameOf, type Named } from '../format.ts'
+import type { Loaded } from '../frame/page.tsx'
 import { canAskAgain } from '../session.ts'
 import { remembered } from '../settings.ts'
 import { toast } from '../ui/ui.tsx'
@@ -12,7 +13,7 @@ export type { Watchlist }
 
 export type WatchlistItem = Watchlist['items'][number]
 export const watchlists = signal<readonly Watchlist[] | null>(null)
-export const listsProblem = signal<unknown>(null)
+const listsProblem = signal<unknown>(null)
 const chosenId = remembered('watchlist', '')
 export const chosen = computed(
   () => watchlists.value?.find((list) => list.id === chosenId.value) ?? watchlists.value?.[0] ?? null,
@@ -20,6 +21,13 @@ export const chosen = computed(
 export const choose = (id: string): void => {
   chosenId.value = id
 }
+
+/** The lists as far as they have loaded. */
+export const loadedLists = (): Loaded<readonly Watchlist[]> => ({
+  data: watchlists.value,
+  error: listsProblem.value,
+  reload: () => void loadWatchlists(),
+})
 
 /** How often they were asked for, and how often changed here. */
 const rounds = { loads: 0, changes: 0 }

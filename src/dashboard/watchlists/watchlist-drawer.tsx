@@ -4,10 +4,10 @@ import { useEffect } from 'preact/hooks'
 import { navigate } from '../router.ts'
 import { item, Menu } from '../ui/menu.tsx'
 import { openDialog } from '../ui/dialogs.tsx'
-import { Button, Choice, Empty, Failure, Skeleton } from '../ui/ui.tsx'
+import { Button, Choice, Empty } from '../ui/ui.tsx'
 import { AddSymbol } from './add-symbol.tsx'
-import { choose, chosen, importList, listsProblem, loadWatchlists, watchlists } from './lists.ts'
-import { attempt, pageStyles as p } from '../frame/page.tsx'
+import { choose, chosen, importList, loadedLists, loadWatchlists, watchlists } from './lists.ts'
+import { attempt, pageStyles as p, Show } from '../frame/page.tsx'
 import { allSymbols } from './quotes.ts'
 import { ImportWatchlist } from './watchlist-import.tsx'
 import { WatchlistRows } from './watchlist-table.tsx'
@@ -15,44 +15,30 @@ import s from './watchlists.module.css'
 
 export function WatchlistDrawer() {
   useEffect(() => void loadWatchlists(), [])
-  const lists = watchlists.value
   const list = chosen.value
-  if (lists === null)
-    return listsProblem.value ? (
-      <Failure error={listsProblem.value} onRetry={() => void loadWatchlists()} />
-    ) : (
-      <div class={p['drawer']} aria-busy="true">
-        <Skeleton width="60%" />
-      </div>
-    )
+  if (!list) return <Show of={loadedLists()}>{() => <NoLists />}</Show>
   return (
     <>
-      {list ? (
-        <>
-          <div class={p['drawerHead']}>
-            <Choice
-              class={s.picker}
-              aria-label="Watchlist"
-              value={list.id}
-              options={lists.map(({ id, name }) => [id, name] as const)}
-              onChange={choose}
-            />
-            <Menu
-              label="Watchlists"
-              size="small"
-              items={[
-                item('New list', 'plus', () => attempt(importList('New list', []))),
-                item('Import a file', 'upload', importFile),
-                item('All watchlists', 'list', () => navigate('/markets')),
-              ]}
-            />
-          </div>
-          <WatchlistRows list={list} />
-          <AddSymbol list={list} />
-        </>
-      ) : (
-        <NoLists />
-      )}
+      <div class={p['drawerHead']}>
+        <Choice
+          class={s.picker}
+          aria-label="Watchlist"
+          value={list.id}
+          options={(watchlists.value ?? []).map(({ id, name }) => [id, name] as const)}
+          onChange={choose}
+        />
+        <Menu
+          label="Watchlists"
+          size="small"
+          items={[
+            item('New list', 'plus', () => attempt(importList('New list', []))),
+            item('Import a file', 'upload', importFile),
+            item('All watchlists', 'list', () => navigate('/markets')),
+          ]}
+        />
+      </div>
+      <WatchlistRows list={list} />
+      <AddSymbol list={list} />
     </>
   )
 }
