@@ -51,6 +51,15 @@ type Shown = Pick<Report, 'currency' | 'mintick'> & { readonly clock: boolean }
 
 const entryName = (trade: ReportTrade) => trade.entryComment || trade.entryId
 const isOpen = (trade: ReportTrade) => trade.status === 'open'
+const lasted = ({ entryBar, exitBar }: ReportTrade) => exitBar - entryBar
+/** How it stood before its end. */
+const meantime = (of: string, text: string, figure: (trade: ReportTrade) => number): TradeColumn => ({
+  of,
+  text,
+  look: 'num muted',
+  sort: figure,
+  cell: (trade) => percent(figure(trade)),
+})
 const ofProfit = (trade: ReportTrade) => cx('num', tone(trade.profit))
 const moment = (time: number, name: string, { clock }: Shown) => (
   <>
@@ -102,28 +111,9 @@ const COLUMNS: readonly TradeColumn[] = [
     sort: ({ cumProfit }) => cumProfit,
     cell: ({ cumProfit }, { currency }) => money(cumProfit, currency),
   },
-  {
-    of: 'runup',
-    text: 'Best',
-    look: 'num muted',
-    sort: ({ runupPct }) => runupPct,
-    cell: ({ runupPct }) => percent(runupPct),
-  },
-  {
-    of: 'drawdown',
-    text: 'Worst',
-    look: 'num muted',
-    sort: ({ drawdownPct }) => drawdownPct,
-    cell: ({ drawdownPct }) => percent(drawdownPct),
-  },
-  {
-    of: 'bars',
-    text: 'Bars',
-    look: 'num',
-    named: true,
-    sort: (trade) => trade.exitBar - trade.entryBar,
-    cell: (trade) => trade.exitBar - trade.entryBar,
-  },
+  meantime('runup', 'Best', ({ runupPct }) => runupPct),
+  meantime('drawdown', 'Worst', ({ drawdownPct }) => drawdownPct),
+  { of: 'bars', text: 'Bars', look: 'num', named: true, sort: lasted, cell: lasted },
 ]
 
 export function TradesDrawer() {
