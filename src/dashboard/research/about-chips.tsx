@@ -10,7 +10,7 @@ import { useLoad } from '../frame/page.tsx'
 import { runBars } from '../run-script.ts'
 import { TypedInput } from '../ui/typed-input.tsx'
 import { Choice } from '../ui/ui.tsx'
-import { allSymbols, namesOfAll } from '../watchlists/quotes.ts'
+import { allSymbols, namedBy, namesOfAll } from '../watchlists/quotes.ts'
 import { market, type Market } from '../workspace.ts'
 import s from './research.module.css'
 import { EDITOR, type Subject } from './subject.ts'
@@ -127,12 +127,7 @@ interface MarketChipProps {
 
 function MarketChip({ name, onChange }: MarketChipProps) {
   const known = useLoad(namesOfAll, []).data
-  const choose = (text: string) => {
-    const typed = text.toUpperCase()
-    const full = known?.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
-    const colon = full.indexOf(':')
-    onChange({ exchange: full.slice(0, Math.max(0, colon)), symbol: full.slice(colon + 1) })
-  }
+  const choose = (text: string) => onChange(namedBy(text, known ?? []))
   // A symbol may be typed before those are there that say where it is.
   useEffect(() => {
     if (known && name.startsWith(':')) choose(name.slice(1))

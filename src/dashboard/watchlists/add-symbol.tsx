@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useLoad } from '../frame/page.tsx'
 import { Button, toastError, uiStyles as ui } from '../ui/ui.tsx'
 import { addSymbol, type Watchlist } from './lists.ts'
-import { namesOfAll } from './quotes.ts'
+import { namedBy, namesOfAll } from './quotes.ts'
 import s from './watchlists.module.css'
 
 interface AddProps {
@@ -23,14 +23,10 @@ export function AddSymbol({ list, isNext = false }: AddProps) {
   const id = useId()
   const known = useLoad(namesOfAll, []).data ?? []
   const add = async () => {
-    const typed = text.trim().toUpperCase()
-    if (typed === '') return
+    if (text.trim() === '') return
     setText('')
     // Enter may come before the symbols do.
-    const all = await namesOfAll()
-    const full = all.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
-    const colon = full.indexOf(':')
-    await addSymbol(list.id, { exchange: full.slice(0, Math.max(0, colon)), symbol: full.slice(colon + 1) })
+    await addSymbol(list.id, namedBy(text, await namesOfAll()))
   }
   return (
     <form

@@ -30,6 +30,14 @@ export async function namesOfAll(): Promise<readonly string[]> {
   return (await allSymbols().catch(() => [])).map(nameOf)
 }
 
+/** What somebody means who typed `AAPL` or `NASDAQ:AAPL`: the first of the names that fits. Without one, the exchange is ''. */
+export function namedBy(typed: string, names: readonly string[]): Named {
+  const wanted = typed.trim().toUpperCase()
+  const full = names.find((one) => one === wanted || one.endsWith(`:${wanted}`)) ?? wanted
+  const colon = full.indexOf(':')
+  return { exchange: full.slice(0, Math.max(0, colon)), symbol: full.slice(colon + 1) }
+}
+
 export function forgetSymbols(): void {
   symbols = null
   asked.clear()
